@@ -1,0 +1,9 @@
+// Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
+//
+// The command line of a built program.
+#pragma once
+#include "pld/program.h"
+
+// Runs the program as `bin/<stem> --help` describes. Returns the exit code: 0 fine, 1 wrong input, 2 wrong command
+// line, 4 a deadlock, a timeout, a failed check or a difference from --expect.
+int pld_main(int argc, char** argv, const pld::ProgramInfo& program);

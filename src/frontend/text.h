@@ -1,0 +1,42 @@
+// The text form in both directions.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "ir/context.h"
+#include "support/diag.h"
+#include "support/source.h"
+
+namespace pldc {
+
+struct ReadOptions {
+  // Deepest nesting of brackets, blocks and operator chains; deeper input is refused with a diagnostic.
+  std::uint32_t max_depth = 256;
+};
+
+// Reads a whole file. Errors go to `diags`, several in one run; the module's program is null if there was any.
+// module.style tells the dialect and style that the text was written in (format.md 9).
+Module parse(const SourceFile& file, Context& context, DiagSink& diags, const ReadOptions& options = {});
+
+struct PrintOptions {
+  Dialect dialect = Dialect::Dump;
+  PrintStyle style = PrintStyle::Printed;
+  std::string prefix = "pl";
+  // Names of things the legacy dialect could not show, filled while printing (decisions D1, D18); may be null.
+  std::vector<std::string>* lost = nullptr;
+  // Only the functions for which this returns true; null: all.
+  bool (*keep)(const Function&, const void* user) = nullptr;
+  const void* keep_user = nullptr;
+};
+PrintOptions print_options(const TextStyle& style);
+
+// Appends the canonical text, without a final newline (decisions D16: writers of files add one).
+void print(const Module& module, const PrintOptions& options, std::string& out);
+std::string print(const Module& module, const PrintOptions& options);
+
+// Fragments for messages, reports and code generation comments, in the dump dialect, with plain name hints.
+std::string print_expr(const Expr* expr);
+std::string print_type(const Type* type);
+
+}  // namespace pldc
