@@ -15,15 +15,16 @@ struct ReadOptions {
   std::uint32_t max_depth = 256;
 };
 
-// Reads a whole file. Errors go to `diags`, several in one run; the module's program is null if there was any.
-// module.style tells the dialect and style that the text was written in (format.md 9).
+// Reads a whole file. Errors go to `diags`, several in one run; the module's program is null if there was
+// any. module.style tells the dialect and style that the text was written in (format.md 9).
 Module parse(const SourceFile& file, Context& context, DiagSink& diags, const ReadOptions& options = {});
 
 struct PrintOptions {
   Dialect dialect = Dialect::Dump;
   PrintStyle style = PrintStyle::Printed;
   std::string prefix = "pl";
-  // Names of things the legacy dialect could not show, filled while printing (decisions D1, D18); may be null.
+  // Names of things the legacy dialect could not show, filled while printing (decisions D1, D18); may be
+  // null.
   std::vector<std::string>* lost = nullptr;
   // Only the functions for which this returns true; null: all.
   bool (*keep)(const Function&, const void* user) = nullptr;

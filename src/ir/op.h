@@ -24,6 +24,8 @@ enum class ArgKind : std::uint8_t {
   Ptr,
   Ctx,             // CommCtx
   PrefetchCtx,
+  TensorOrScalar,
+  TensorOrTile,
   Any,
 };
 
@@ -137,9 +139,11 @@ struct RuleColumn {
 };
 
 // What the op does to each operand's memory; used by the verifier, passes and code generation.
-enum class Access : std::uint8_t { None, Read, Write, ReadWrite };
+// Read is the first, so that an empty list of accesses means "reads everything".
+enum class Access : std::uint8_t { Read, None, Write, ReadWrite };
 struct Effects {
-  // Access of the operand with that index; operands beyond are Read.
+  // Access of the operand with that index. Scalars and tuples count as Read. What a keyword changes (an atomic store
+  // also reads) is answered by access_of() of check_op.h.
   std::array<Access, 8> access = {};
   bool side_effect = false;          // must not be removed or duplicated even if the result is unused
   std::int8_t result_aliases = -1;   // the result is the memory of this operand (store, assemble, in-place collectives)

@@ -116,6 +116,11 @@ struct GlobalContext {
   uint64_t dma_workspace[4];
 };
 
+// What a chip orchestration says about itself.
+struct PTO2OrchestrationConfig {
+  int32_t expected_arg_count;  // tensors and scalars; fewer are refused
+};
+
 #define PLD_ABI_CHECKS                                                                                   \
   static_assert(sizeof(ChipTensor) == 128 && alignof(ChipTensor) == 64);                                 \
   static_assert(offsetof(ChipTensor, buffer) == 0 && offsetof(ChipTensor, start_offset) == 24);          \

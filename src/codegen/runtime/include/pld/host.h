@@ -123,6 +123,8 @@ class Params {
   std::vector<Number> dims_;
 };
 
+class Machine;
+
 struct RunOptions {
   int64_t ranks = 2;
   double timeout_seconds = 60;  // 0: none
@@ -130,8 +132,31 @@ struct RunOptions {
   bool check_bounds = false;    // every access of a kernel must lie inside one allocation
 };
 
-// Runs an entry once on threads, one per rank. Throws pld::Error (exit_code 4 for a deadlock, a timeout or a failed
-// check).
+// Ranks as threads of this process.
+class ThreadHost final : public Host {
+ public:
+  ThreadHost(const ProgramInfo& program, const RunOptions& options);
+  ~ThreadHost() override;
+  ThreadHost(const ThreadHost&) = delete;
+  ThreadHost& operator=(const ThreadHost&) = delete;
+
+  // One run of an entry; all windows are zero when it starts. Throws pld::Error (exit_code 4 for a deadlock, a timeout
+  // or a failed check). May be called again, also after an error unless abandoned().
+  void run(const EntryInfo& entry, Params& params);
+  // A kernel of a failed run did not stop: it still uses the memory of the parameters.
+  bool abandoned() const;
+
+  int64_t world_size() const override;
+  Domain domain(const char* name, const std::vector<int64_t>& devices, std::initializer_list<Slot> slots) override;
+  void submit(int64_t device, const char* chip, const Args& args, Place place) override;
+  void sync() override;
+  Tensor tensor(Extents shape, DType dtype) override;
+
+ private:
+  Machine* machine_;
+};
+
+// Runs an entry once on a ThreadHost.
 void run(const ProgramInfo& program, const EntryInfo& entry, Params& params, const RunOptions& options);
 
 }  // namespace pld

@@ -32,6 +32,23 @@ static_assert(__builtin_offsetof(CommContext, rankNum) == 20 && __builtin_offset
 #define PLD_LOC(line) ((void)0)
 #define PLD_FAIL(...) return
 
+template <class T>
+AICORE inline T pld_read(__gm__ T* p) {
+  return *p;
+}
+template <class T, class V>
+AICORE inline void pld_write(__gm__ T* p, V value) {
+  *p = static_cast<T>(value);
+}
+template <class T>
+AICORE constexpr T pld_min(T a, T b) {
+  return b < a ? b : a;
+}
+template <class T>
+AICORE constexpr T pld_max(T a, T b) {
+  return a < b ? b : a;
+}
+
 // Makes data that other cores wrote visible: drops this core's cached lines.
 AICORE inline void pld_cacheinvalid() {
 #if !defined(__CPU_SIM)
@@ -52,7 +69,9 @@ AICORE inline void pld_fence() {
 #include "pld/sim.h"
 
 // Source line of the next operation that may wait or fail (the file is known from the kernel's table entry).
+#ifndef PLD_LOC
 #define PLD_LOC(line) (::pld::sim::set_line(line))
+#endif
 // Ends the run with an error that names kernel and line.
 #define PLD_FAIL(...) (::pld::sim::fail(__VA_ARGS__))
 
@@ -108,11 +127,17 @@ AICORE inline __gm__ T* pld_peer(__gm__ CommContext* ctx, __gm__ T* p, int64_t r
 // Python's integer // and %, which the IR uses: the quotient is rounded down, the remainder has the divisor's sign.
 template <class T>
 AICORE inline T pld_floordiv(T a, T b) {
+#ifndef PLD_TARGET_PTOISA
+  if (b == 0) ::pld::sim::fail("integer division by zero");
+#endif
   const T q = static_cast<T>(a / b);
   return static_cast<T>(q - ((a % b != 0 && ((a < 0) != (b < 0))) ? 1 : 0));
 }
 template <class T>
 AICORE inline T pld_floormod(T a, T b) {
+#ifndef PLD_TARGET_PTOISA
+  if (b == 0) ::pld::sim::fail("integer remainder by zero");
+#endif
   const T r = static_cast<T>(a % b);
   return static_cast<T>((r != 0 && ((r < 0) != (b < 0))) ? r + b : r);
 }

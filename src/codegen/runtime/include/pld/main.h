@@ -2,7 +2,10 @@
 //
 // The command line of a built program.
 #pragma once
-#include "pld/program.h"
+
+namespace pld {
+struct ProgramInfo;
+}
 
 // Runs the program as `bin/<stem> --help` describes. Returns the exit code: 0 fine, 1 wrong input, 2 wrong command
 // line, 4 a deadlock, a timeout, a failed check or a difference from --expect.

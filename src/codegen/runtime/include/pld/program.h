@@ -5,7 +5,6 @@
 #include "pld/tensor.h"
 
 struct ChipTaskArgs;
-struct PTO2OrchestrationConfig;
 
 namespace pld {
 

@@ -1,0 +1,371 @@
+// Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
+//
+// Reading and writing of .npy files (numpy format, versions 1.0 and 2.0, little endian, C order).
+//
+//   FP32 <f4   FP16 <f2   INT8..INT64 |i1 <i2 <i4 <i8   UINT8..UINT64 |u1 <u2 <u4 <u8   BOOL |b1
+//   BF16 <V2 (two opaque bytes, as ml_dtypes writes it), read from <u2, too; FP8 types |V1, read from |u1, too
+//
+// Every error throws pld::Error and names the file, what was found and what is wanted.
+#pragma once
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pld/tensor.h"
+
+namespace pld::npy {
+
+struct Array {
+  std::string descr;  // as in the file, e.g. "<f4"
+  std::vector<int64_t> shape;
+  std::vector<unsigned char> data;
+};
+
+namespace impl {
+
+struct File {
+  FILE* f = nullptr;
+  explicit File(FILE* file) : f(file) {}
+  ~File() {
+    if (f != nullptr) std::fclose(f);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+};
+
+[[noreturn]] inline void bad(const std::string& path, const std::string& what) {
+  throw Error(path + ": " + what);
+}
+
+// The header: a Python dict literal with exactly the keys descr, fortran_order and shape.
+class HeaderParser {
+ public:
+  HeaderParser(const std::string& path, const std::string& text) : path_(path), text_(text) {}
+
+  void parse(Array& out) {
+    bool have[3] = {};
+    expect('{');
+    while (!accept('}')) {
+      const std::string key = string();
+      expect(':');
+      int k = 0;
+      if (key == "descr") {
+        skip();
+        if (at_ < text_.size() && text_[at_] == '[') bad(path_, "is a structured array; a plain one is wanted");
+        out.descr = string();
+      } else if (key == "fortran_order") {
+        k = 1;
+        fortran_ = boolean();
+      } else if (key == "shape") {
+        k = 2;
+        out.shape = tuple();
+      } else {
+        fail("has the unknown key '" + printable(key) + "'");
+      }
+      if (have[k]) fail("has the key '" + key + "' twice");
+      have[k] = true;
+      if (!accept(',')) {
+        expect('}');
+        break;
+      }
+    }
+    skip();
+    if (at_ != text_.size()) fail("goes on after the dictionary");
+    if (!have[0] || !have[1] || !have[2]) fail("lacks one of 'descr', 'fortran_order' and 'shape'");
+    int long_axes = 0;
+    for (int64_t e : out.shape) long_axes += e != 1 ? 1 : 0;
+    if (fortran_ && long_axes > 1) {
+      bad(path_, "is in Fortran order; C order is wanted (save numpy.ascontiguousarray(x))");
+    }
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) { bad(path_, "is not a .npy file: its header " + what); }
+  static std::string printable(std::string s) {
+    for (char& c : s) c = c >= 32 && c < 127 ? c : '?';
+    return s.size() > 40 ? s.substr(0, 40) + "..." : s;
+  }
+  void skip() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
+  }
+  bool accept(char c) {
+    skip();
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  void expect(char c) {
+    if (!accept(c)) fail(std::string("has no '") + c + "' at byte " + std::to_string(at_));
+  }
+  std::string string() {
+    skip();
+    if (at_ >= text_.size() || (text_[at_] != '\'' && text_[at_] != '"')) {
+      fail("has no string at byte " + std::to_string(at_));
+    }
+    const char quote = text_[at_++];
+    std::string s;
+    while (at_ < text_.size() && text_[at_] != quote) s += text_[at_++];
+    if (at_ >= text_.size()) fail("ends inside of a string");
+    ++at_;
+    return s;
+  }
+  bool boolean() {
+    skip();
+    if (text_.compare(at_, 4, "True") == 0) {
+      at_ += 4;
+      return true;
+    }
+    if (text_.compare(at_, 5, "False") == 0) {
+      at_ += 5;
+      return false;
+    }
+    fail("has neither True nor False for 'fortran_order'");
+  }
+  std::vector<int64_t> tuple() {
+    std::vector<int64_t> v;
+    expect('(');
+    while (!accept(')')) {
+      skip();
+      int64_t n = 0;
+      const size_t first = at_;
+      while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') {
+        if (n > (INT64_MAX - 9) / 10) fail("has an extent that is too large");
+        n = n * 10 + (text_[at_++] - '0');
+      }
+      if (at_ == first) fail("has no extent at byte " + std::to_string(at_));
+      if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // written by Python 2
+      v.push_back(n);
+      if (v.size() > 32) fail("has more than 32 axes");
+      if (!accept(',')) {
+        expect(')');
+        break;
+      }
+    }
+    return v;
+  }
+
+  const std::string& path_;
+  const std::string& text_;
+  size_t at_ = 0;
+  bool fortran_ = false;
+};
+
+}  // namespace impl
+
+// Bytes of one element of a descr that this reader knows, else 0.
+inline int64_t element_bytes(const std::string& descr) {
+  static const char* const kKnown[] = {"<f4", "<f2", "<f8", "|i1", "<i1", "<i2", "<i4", "<i8", "|u1",
+                                       "<u1", "<u2", "<u4", "<u8", "|b1", "<V2", "|V2", "|V1", "<V1"};
+  for (const char* k : kKnown) {
+    if (descr == k) return descr[2] - '0';
+  }
+  return 0;
+}
+
+// Whether an array with this descr can be a tensor of the dtype.
+inline bool fits(const std::string& descr, DType dtype) {
+  const std::string kind = descr.size() == 3 ? descr.substr(1) : descr;
+  switch (dtype) {
+    case f32:
+      return kind == "f4";
+    case f16:
+      return kind == "f2";
+    case bf16:
+      return kind == "V2" || kind == "u2";
+    case i64:
+      return kind == "i8";
+    case i32:
+      return kind == "i4";
+    case i16:
+      return kind == "i2";
+    case i8:
+      return kind == "i1";
+    case u64:
+      return kind == "u8";
+    case u32:
+      return kind == "u4";
+    case u16:
+      return kind == "u2";
+    case u8:
+      return kind == "u1";
+    case b8:
+      return kind == "b1";
+    default:
+      return kind == "V1" || kind == "u1";
+  }
+}
+
+inline const char* descr_of(DType dtype) {
+  switch (dtype) {
+    case f32:
+      return "<f4";
+    case f16:
+      return "<f2";
+    case bf16:
+      return "<V2";
+    case i64:
+      return "<i8";
+    case i32:
+      return "<i4";
+    case i16:
+      return "<i2";
+    case i8:
+      return "|i1";
+    case u64:
+      return "<u8";
+    case u32:
+      return "<u4";
+    case u16:
+      return "<u2";
+    case u8:
+      return "|u1";
+    case b8:
+      return "|b1";
+    default:
+      return "|V1";
+  }
+}
+
+// The IR's name for what a descr holds, for messages.
+inline std::string describe(const std::string& descr) {
+  static const DType kAll[] = {f32, f16, bf16, i64, i32, i16, i8, u64, u32, u16, u8, b8};
+  for (DType d : kAll) {
+    if (fits(descr, d)) return name_of(d);
+  }
+  if (descr == "<f8") return "float64 (not a type of the IR; save x.astype(numpy.float32))";
+  std::string shown = descr.substr(0, 20);
+  for (char& c : shown) c = c >= 32 && c < 127 ? c : '?';
+  return "dtype '" + shown + "'";
+}
+
+// Reads a file. The data has exactly the bytes that the header asks for.
+inline Array read(const std::string& path) {
+  impl::File file(std::fopen(path.c_str(), "rb"));
+  if (file.f == nullptr) impl::bad(path, std::string("cannot be read: ") + std::strerror(errno));
+  struct stat info {};
+  if (fstat(fileno(file.f), &info) != 0 || S_ISDIR(info.st_mode)) impl::bad(path, "cannot be read: is a directory");
+
+  unsigned char head[12];
+  if (std::fread(head, 1, 10, file.f) != 10 || std::memcmp(head, "\x93NUMPY", 6) != 0) {
+    impl::bad(path, "is not a .npy file: it does not begin with \\x93NUMPY");
+  }
+  if ((head[6] != 1 && head[6] != 2) || head[7] != 0) {
+    impl::bad(path, "has .npy version " + std::to_string(head[6]) + "." + std::to_string(head[7]) + "; 1.0 or 2.0 is wanted");
+  }
+  uint64_t length = static_cast<uint64_t>(head[8]) | static_cast<uint64_t>(head[9]) << 8;
+  if (head[6] == 2) {
+    if (std::fread(head + 10, 1, 2, file.f) != 2) impl::bad(path, "ends inside of its header");
+    length |= static_cast<uint64_t>(head[10]) << 16 | static_cast<uint64_t>(head[11]) << 24;
+  }
+  if (length > (1u << 20)) impl::bad(path, "has a header of " + std::to_string(length) + " bytes; at most 1048576 are read");
+  std::string header(length, '\0');
+  if (std::fread(header.data(), 1, length, file.f) != length) impl::bad(path, "ends inside of its header");
+
+  Array a;
+  impl::HeaderParser(path, header).parse(a);
+  const int64_t size = element_bytes(a.descr);
+  if (size == 0) {
+    impl::bad(path, (a.descr.size() > 1 && a.descr[0] == '>' ? "is big endian (" : "has an unknown dtype (") +
+                        describe(a.descr) + "); a little-endian number type is wanted");
+  }
+  uint64_t bytes = static_cast<uint64_t>(size);
+  bool empty = false;
+  for (int64_t e : a.shape) empty = empty || e == 0;
+  for (int64_t e : a.shape) {
+    if (empty) break;
+    if (bytes > static_cast<uint64_t>(INT64_MAX) / static_cast<uint64_t>(e)) impl::bad(path, "has a shape that is too large");
+    bytes *= static_cast<uint64_t>(e);
+  }
+  if (empty) bytes = 0;
+  const uint64_t at = 10u + (head[6] == 2 ? 2u : 0u) + length;
+  if (S_ISREG(info.st_mode) && static_cast<uint64_t>(info.st_size) != at + bytes) {
+    impl::bad(path, "has " + std::to_string(static_cast<uint64_t>(info.st_size) - at) + " bytes of data; its shape takes " +
+                        std::to_string(bytes));
+  }
+  // Grow with the data that is there, so that a false header of a pipe does not ask for terabytes.
+  while (a.data.size() < bytes) {
+    const size_t old = a.data.size();
+    const size_t step = static_cast<size_t>(bytes - old < (16u << 20) || S_ISREG(info.st_mode) ? bytes - old : (16u << 20));
+    a.data.resize(old + step);
+    if (std::fread(a.data.data() + old, 1, step, file.f) != step) {
+      impl::bad(path, "ends early; its shape takes " + std::to_string(bytes) + " bytes of data");
+    }
+  }
+  return a;
+}
+
+// The bytes of a .npy file with packed data.
+inline std::string encode(DType dtype, const std::vector<int64_t>& shape, const void* data, int64_t bytes) {
+  std::string dict = std::string("{'descr': '") + descr_of(dtype) + "', 'fortran_order': False, 'shape': (";
+  for (size_t i = 0; i < shape.size(); ++i) dict += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+  dict += shape.size() == 1 ? ",), }" : "), }";
+  const size_t prefix = 10;
+  const size_t total = (prefix + dict.size() + 1 + 63) / 64 * 64;
+  dict.append(total - prefix - dict.size() - 1, ' ');
+  dict += '\n';
+  std::string out("\x93NUMPY\x01\x00", 8);
+  out += static_cast<char>(dict.size() & 0xff);
+  out += static_cast<char>(dict.size() >> 8);
+  out += dict;
+  out.append(static_cast<const char*>(data), static_cast<size_t>(bytes));
+  return out;
+}
+
+// Writes text to a file: under another name first, then renamed. A file that has this text already is left alone; what
+// is not a regular file (a pipe, /dev/null) is written directly.
+inline void write_file(const std::string& path, const std::string& content) {
+  std::string target = path;
+  struct stat info {};
+  const bool exists = stat(path.c_str(), &info) == 0;
+  if (exists && !S_ISREG(info.st_mode)) {
+    impl::File file(std::fopen(path.c_str(), "wb"));
+    if (file.f == nullptr || std::fwrite(content.data(), 1, content.size(), file.f) != content.size() ||
+        std::fflush(file.f) != 0) {
+      impl::bad(path, std::string("cannot be written: ") + std::strerror(errno));
+    }
+    return;
+  }
+  if (exists) {
+    if (char* real = realpath(path.c_str(), nullptr); real != nullptr) {  // a link stays a link
+      target = real;
+      std::free(real);
+    }
+    if (static_cast<uint64_t>(info.st_size) == content.size()) {
+      impl::File file(std::fopen(target.c_str(), "rb"));
+      std::string old(content.size(), '\0');
+      if (file.f != nullptr && std::fread(old.data(), 1, old.size(), file.f) == old.size() && old == content) return;
+    }
+  }
+  const std::string temporary = target + ".tmp" + std::to_string(getpid());
+  {
+    impl::File file(std::fopen(temporary.c_str(), "wb"));
+    if (file.f == nullptr) impl::bad(path, std::string("cannot be written: ") + std::strerror(errno));
+    bool good = std::fwrite(content.data(), 1, content.size(), file.f) == content.size();
+    good = std::fclose(file.f) == 0 && good;
+    const int reason = errno;
+    file.f = nullptr;
+    if (!good) {
+      std::remove(temporary.c_str());
+      impl::bad(path, std::string("cannot be written: ") + std::strerror(reason));
+    }
+  }
+  if (std::rename(temporary.c_str(), target.c_str()) != 0) {
+    const int reason = errno;
+    std::remove(temporary.c_str());
+    impl::bad(path, std::string("cannot be written: ") + std::strerror(reason));
+  }
+}
+
+inline void write(const std::string& path, DType dtype, const std::vector<int64_t>& shape, const void* data, int64_t bytes) {
+  write_file(path, encode(dtype, shape, data, bytes));
+}
+
+}  // namespace pld::npy

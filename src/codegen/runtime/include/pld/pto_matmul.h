@@ -1,0 +1,106 @@
+// Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
+//
+// Matrix products. Float types accumulate in float, k ascending; int8 in int32, wrapping. The product is complete before
+// an accumulator or a bias is added.
+#pragma once
+#include "pld/pto_types.h"
+
+namespace pto {
+namespace impl {
+
+// One row of the product in out[0 .. n).
+template <class Acc, class L, class R>
+inline void product_row(Acc* out, const L& l, const R& r, int64_t row, int64_t n, int64_t k) {
+  using C = Calc<Acc>;
+  for (int64_t j = 0; j < n; ++j) out[j] = Acc{};
+  for (int64_t i = 0; i < k; ++i) {
+    const C x = static_cast<C>(static_cast<Value<typename L::DType>>(l.at(row, i)));
+    const typename R::DType* b = &r.at(i, 0);
+    PLD_FOR(j, n) out[j] = static_cast<Acc>(static_cast<C>(out[j]) + x * static_cast<C>(static_cast<Value<typename R::DType>>(b[j])));
+  }
+}
+
+template <class A, class L, class R, class F>
+inline void matmul(const char* op, const A& acc, const L& l, const R& r, F f) {
+  using Acc = typename A::DType;
+  static_assert(A::Loc == TileType::Acc && L::Loc == TileType::Left && R::Loc == TileType::Right,
+                "a matrix product takes TileAcc, TileLeft and TileRight");
+  static_assert(A::Rows == L::Rows && A::Cols == R::Cols && L::Cols == R::Rows, "M, N and K agree");
+  static_assert(same_type<L, R>, "both factors have one element type");
+  static_assert(std::is_same_v<Acc, float> ? is_float<typename L::DType>
+                                           : std::is_same_v<Acc, int32_t> && sizeof(typename L::DType) == 1,
+                "the accumulator is float for float factors, int32_t for 8-bit integers");
+  const int64_t m = acc.GetValidRow(), n = acc.GetValidCol(), k = l.GetValidCol();
+  if (l.GetValidRow() < m || r.GetValidCol() < n || r.GetValidRow() < k) {
+    ::pld::sim::fail("%s: factors with valid shapes [%lld, %lld] and [%lld, %lld] do not cover a result [%lld, %lld]", op,
+                     static_cast<long long>(l.GetValidRow()), static_cast<long long>(k),
+                     static_cast<long long>(r.GetValidRow()), static_cast<long long>(r.GetValidCol()),
+                     static_cast<long long>(m), static_cast<long long>(n));
+  }
+  Acc row[A::Cols];
+  for (int64_t i = 0; i < m; ++i) {
+    product_row(row, l, r, i, n, k);
+    f(i, n, static_cast<const Acc*>(row));
+  }
+}
+
+template <class A>
+inline typename A::DType add_acc(typename A::DType x, typename A::DType y) {
+  using C = Calc<typename A::DType>;
+  return static_cast<typename A::DType>(static_cast<C>(x) + static_cast<C>(y));
+}
+
+}  // namespace impl
+
+template <class A, class L, class R>
+inline void TMATMUL(const A& acc, const L& l, const R& r) {
+  impl::matmul("TMATMUL", acc, l, r, [&](int64_t i, int64_t n, const typename A::DType* row) {
+    for (int64_t j = 0; j < n; ++j) acc.at(i, j) = row[j];
+  });
+}
+// out = in + l * r; in and out are usually one tile.
+template <class A, class B, class L, class R>
+inline void TMATMUL_ACC(const A& out, const B& in, const L& l, const R& r) {
+  impl::matmul("TMATMUL_ACC", out, l, r, [&](int64_t i, int64_t n, const typename A::DType* row) {
+    for (int64_t j = 0; j < n; ++j) out.at(i, j) = impl::add_acc<A>(in.at(i, j), row[j]);
+  });
+}
+// out = l * r + bias[0, :]
+template <class A, class L, class R, class B>
+inline void TMATMUL_BIAS(const A& out, const L& l, const R& r, const B& bias) {
+  static_assert(impl::same_type<A, B>, "the bias has the accumulator's type");
+  impl::matmul("TMATMUL_BIAS", out, l, r, [&](int64_t i, int64_t n, const typename A::DType* row) {
+    for (int64_t j = 0; j < n; ++j) out.at(i, j) = impl::add_acc<A>(row[j], bias.at(0, j));
+  });
+}
+
+// One row on the left.
+template <class A, class L, class R>
+inline void TGEMV(const A& acc, const L& l, const R& r) {
+  TMATMUL(acc, l, r);
+}
+template <class A, class B, class L, class R>
+inline void TGEMV_ACC(const A& out, const B& in, const L& l, const R& r) {
+  TMATMUL_ACC(out, in, l, r);
+}
+template <class A, class L, class R, class B>
+inline void TGEMV_BIAS(const A& out, const L& l, const R& r, const B& bias) {
+  TMATMUL_BIAS(out, l, r, bias);
+}
+
+// Microscaled product: each factor is scaled per 32 elements of k by a power of two.
+template <class A, class L, class SL, class R, class SR>
+inline void TMATMUL_MX(const A& acc, const L& l, const SL& l_scale, const R& r, const SR& r_scale) {
+  for (int64_t i = 0; i < acc.GetValidRow(); ++i) {
+    for (int64_t j = 0; j < acc.GetValidCol(); ++j) {
+      float sum = 0.0f;
+      for (int64_t k = 0; k < l.GetValidCol(); ++k) {
+        const float x = static_cast<float>(l.at(i, k)) * static_cast<float>(l_scale.at(i, k / 32));
+        sum += x * (static_cast<float>(r.at(k, j)) * static_cast<float>(r_scale.at(k / 32, j)));
+      }
+      acc.at(i, j) = sum;
+    }
+  }
+}
+
+}  // namespace pto

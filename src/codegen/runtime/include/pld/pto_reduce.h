@@ -1,0 +1,135 @@
+// Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
+//
+// Reductions over the valid box. Row sums go left to right; half and bfloat16 row sums accumulate in float and round once.
+// Everything else rounds to the element type after each step. Ties of max and min keep the first index.
+#pragma once
+#include "pld/pto_math.h"
+
+namespace pto {
+namespace impl {
+
+template <class S>
+inline void check_nonempty(const char* op, const S& s, int64_t extent) {
+  if (extent <= 0) {
+    ::pld::sim::fail("%s: the reduced axis of a tile with valid shape [%lld, %lld] is empty", op,
+                     static_cast<long long>(s.GetValidRow()), static_cast<long long>(s.GetValidCol()));
+  }
+}
+
+// d[r, 0] = fold of s[r, :]; Acc is the type of the running value. Several rows at a time: each row keeps its order, the
+// rows together hide the latency of the additions.
+template <class Acc, class D, class S, class F>
+inline void fold_rows(const char* op, const D& d, const S& s, F f) {
+  static_assert(D::Cols == 1 && !D::isRowMajor, "a row reduction writes a column-major [R, 1] tile");
+  using T = typename S::DType;
+  const int64_t rows = d.GetValidRow(), cols = s.GetValidCol();
+  if (s.GetValidRow() < rows) shape_error(op, rows, 1, s.GetValidRow(), cols);
+  check_nonempty(op, s, cols);
+  constexpr int kBlock = 8;
+  int64_t r = 0;
+  for (; r + kBlock <= rows; r += kBlock) {
+    Acc acc[kBlock];
+    for (int k = 0; k < kBlock; ++k) acc[k] = static_cast<Acc>(s.at(r + k, 0));
+    for (int64_t c = 1; c < cols; ++c) {
+      for (int k = 0; k < kBlock; ++k) acc[k] = f(acc[k], static_cast<Acc>(s.at(r + k, c)));
+    }
+    for (int k = 0; k < kBlock; ++k) d.at(r + k, 0) = static_cast<T>(acc[k]);
+  }
+  for (; r < rows; ++r) {
+    Acc acc = static_cast<Acc>(s.at(r, 0));
+    for (int64_t c = 1; c < cols; ++c) acc = f(acc, static_cast<Acc>(s.at(r, c)));
+    d.at(r, 0) = static_cast<T>(acc);
+  }
+}
+
+// d[0, c] = fold of s[:, c], row by row.
+template <class D, class S, class F>
+inline void fold_cols(const char* op, const D& d, const S& s, F f) {
+  using T = typename S::DType;
+  static_assert(same_type<D, S> && D::isRowMajor && S::isRowMajor, "a column reduction takes row-major tiles");
+  const int64_t rows = s.GetValidRow(), cols = d.GetValidCol();
+  if (s.GetValidCol() < cols) shape_error(op, 1, cols, rows, s.GetValidCol());
+  check_nonempty(op, s, rows);
+  T* out = d.data();
+  map_line(cols, [](T x) { return x; }, out, static_cast<const T*>(&s.at(0, 0)));
+  for (int64_t r = 1; r < rows; ++r) {
+    map_line(cols, f, out, static_cast<const T*>(out), static_cast<const T*>(&s.at(r, 0)));
+  }
+}
+
+// Index of the first extreme element; `better` is a strict comparison.
+template <class D, class S, class F>
+inline void arg_rows(const char* op, const D& d, const S& s, F better) {
+  using V = Value<typename S::DType>;
+  check_nonempty(op, s, s.GetValidCol());
+  for (int64_t r = 0; r < d.GetValidRow(); ++r) {
+    int64_t best = 0;
+    for (int64_t c = 1; c < s.GetValidCol(); ++c) {
+      if (better(static_cast<V>(s.at(r, c)), static_cast<V>(s.at(r, best)))) best = c;
+    }
+    d.at(r, 0) = static_cast<typename D::DType>(best);
+  }
+}
+template <class D, class S, class F>
+inline void arg_cols(const char* op, const D& d, const S& s, F better) {
+  using V = Value<typename S::DType>;
+  check_nonempty(op, s, s.GetValidRow());
+  for (int64_t c = 0; c < d.GetValidCol(); ++c) {
+    int64_t best = 0;
+    for (int64_t r = 1; r < s.GetValidRow(); ++r) {
+      if (better(static_cast<V>(s.at(r, c)), static_cast<V>(s.at(best, c)))) best = r;
+    }
+    d.at(0, c) = static_cast<typename D::DType>(best);
+  }
+}
+
+}  // namespace impl
+
+template <class D, class S, class Tmp>
+inline void TROWSUM(const D& d, const S& s, const Tmp&) {
+  using Acc = impl::Calc<typename S::DType>;
+  impl::fold_rows<Acc>("TROWSUM", d, s, [](Acc x, Acc y) { return x + y; });
+}
+
+#define PLD_ROW(NAME, FN)                                                              \
+  template <class D, class S, class Tmp>                                               \
+  inline void NAME(const D& d, const S& s, const Tmp&) {                               \
+    using T = typename S::DType;                                                       \
+    impl::fold_rows<T>(#NAME, d, s, [](T x, T y) -> T { return FN; });                 \
+  }
+PLD_ROW(TROWPROD, impl::mul(x, y))
+PLD_ROW(TROWMAX, impl::max(x, y))
+PLD_ROW(TROWMIN, impl::min(x, y))
+#undef PLD_ROW
+
+#define PLD_COL(NAME, FN)                                                              \
+  template <class D, class S>                                                          \
+  inline void NAME(const D& d, const S& s) {                                           \
+    using T = typename S::DType;                                                       \
+    impl::fold_cols(#NAME, d, s, [](T x, T y) -> T { return FN; });                    \
+  }
+PLD_COL(TCOLSUM, impl::add(x, y))
+PLD_COL(TCOLPROD, impl::mul(x, y))
+PLD_COL(TCOLMAX, impl::max(x, y))
+PLD_COL(TCOLMIN, impl::min(x, y))
+#undef PLD_COL
+
+// The scratch tile allows a tree on the device; here the order is row by row either way.
+template <class D, class S, class Tmp>
+inline void TCOLSUM(const D& d, const S& s, const Tmp&, bool) {
+  TCOLSUM(d, s);
+}
+
+#define PLD_ARG(NAME, FN, OP)                                                          \
+  template <class D, class S, class Tmp>                                               \
+  inline void NAME(const D& d, const S& s, const Tmp&) {                               \
+    using V = impl::Value<typename S::DType>;                                          \
+    impl::FN(#NAME, d, s, [](V x, V y) { return x OP y; });                            \
+  }
+PLD_ARG(TROWARGMAX, arg_rows, >)
+PLD_ARG(TROWARGMIN, arg_rows, <)
+PLD_ARG(TCOLARGMAX, arg_cols, >)
+PLD_ARG(TCOLARGMIN, arg_cols, <)
+#undef PLD_ARG
+
+}  // namespace pto

@@ -1,0 +1,578 @@
+// Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
+//
+// Host tensors, parameters, domains, and the host that runs ranks as threads. Included by runtime.cpp only.
+#pragma once
+#include <cstdlib>
+#include <cstring>
+
+#include "pld/runtime_state.h"
+
+namespace pld {
+
+// ---- tensors ----
+
+Tensor Tensor::packed(void* data, DType dtype, Extents extents, const char* name) {
+  Tensor t;
+  if (extents.size() > sizeof t.shape / sizeof t.shape[0]) throw Error("a host tensor has at most 8 axes");
+  t.data = data;
+  t.dtype = dtype;
+  t.name = name;
+  for (int64_t e : extents) t.shape[t.rank++] = e;
+  int64_t stride = 1;
+  for (int i = t.rank; i-- > 0;) {
+    t.strides[i] = stride;
+    stride *= t.shape[i];
+  }
+  return t;
+}
+
+int64_t Tensor::size() const {
+  int64_t n = 1;
+  for (int i = 0; i < rank; ++i) n *= shape[i];
+  return n;
+}
+
+bool Tensor::contiguous() const {
+  int64_t stride = 1;
+  for (int i = rank; i-- > 0;) {
+    if (shape[i] != 1 && strides[i] != stride) return false;
+    stride *= shape[i];
+  }
+  return true;
+}
+
+namespace {
+
+std::string shape_text(const Tensor& t) {
+  std::string s;
+  for (int i = 0; i < t.rank; ++i) s += text(i == 0 ? "%lld" : ", %lld", static_cast<long long>(t.shape[i]));
+  return text("[%s]", s.c_str());
+}
+std::string tensor_text(const Tensor& t) {
+  return text("%s %s", t.name != nullptr ? t.name : "tensor", shape_text(t).c_str());
+}
+char* advance(const Tensor& t, int64_t elements) { return static_cast<char*>(t.data) + elements * size_of(t.dtype); }
+
+// Calls f(byte offset in a, byte offset in b, elements) for runs of the last axis.
+template <class F>
+void for_runs(const Tensor& a, const Tensor& b, F f) {
+  const int last = a.rank - 1;
+  if (a.size() == 0) return;
+  if (a.rank == 0) {
+    f(0, 0, 1);
+    return;
+  }
+  int64_t at[8] = {};
+  for (;;) {
+    int64_t x = 0, y = 0;
+    for (int i = 0; i < last; ++i) x += at[i] * a.strides[i], y += at[i] * b.strides[i];
+    f(x, y, a.shape[last]);
+    int i = last - 1;
+    while (i >= 0 && ++at[i] == a.shape[i]) at[i--] = 0;
+    if (i < 0) return;
+  }
+}
+
+}  // namespace
+
+Tensor Tensor::slice(int64_t i) const {
+  if (rank == 0 || i < 0 || i >= shape[0]) {
+    throw Error(text("index %lld is outside of axis 0 of %s", static_cast<long long>(i), tensor_text(*this).c_str()));
+  }
+  Tensor t = *this;
+  t.data = advance(*this, i * strides[0]);
+  for (int k = 1; k < rank; ++k) t.shape[k - 1] = shape[k], t.strides[k - 1] = strides[k];
+  --t.rank;
+  return t;
+}
+
+Tensor Tensor::box(Extents extents, Extents offsets) const {
+  if (static_cast<int>(extents.size()) != rank || static_cast<int>(offsets.size()) != rank) {
+    throw Error(text("a slice with %zu extents and %zu offsets of %s", extents.size(), offsets.size(),
+                     tensor_text(*this).c_str()));
+  }
+  Tensor t = *this;
+  int64_t first = 0;
+  for (int i = 0; i < rank; ++i) {
+    const int64_t e = extents.begin()[i], o = offsets.begin()[i];
+    if (o < 0 || e < 0 || o + e > shape[i]) {
+      throw Error(text("slice of %s: offset %lld and extent %lld reach past the end of axis %d", tensor_text(*this).c_str(),
+                       static_cast<long long>(o), static_cast<long long>(e), i));
+    }
+    t.shape[i] = e;
+    first += o * strides[i];
+  }
+  t.data = advance(*this, first);
+  return t;
+}
+
+Tensor Tensor::drop(Extents axes) const {
+  Tensor t = *this;
+  t.rank = 0;
+  for (int i = 0; i < rank; ++i) {
+    bool drop_it = false;
+    for (int64_t a : axes) drop_it = drop_it || a == i;
+    if (drop_it && shape[i] != 1) throw Error(text("axis %d of %s cannot be dropped", i, tensor_text(*this).c_str()));
+    if (drop_it) continue;
+    t.shape[t.rank] = shape[i];
+    t.strides[t.rank++] = strides[i];
+  }
+  return t;
+}
+
+Tensor Tensor::reshape(Extents new_shape) const {
+  if (!contiguous()) throw Error(text("only a packed tensor can be reshaped: %s", tensor_text(*this).c_str()));
+  Tensor t = packed(data, dtype, new_shape, name);
+  t.window = window;
+  if (t.size() != size()) {
+    throw Error(text("cannot reshape %s into %s", tensor_text(*this).c_str(), shape_text(t).c_str()));
+  }
+  return t;
+}
+
+Tensor Tensor::transpose(int a, int b) const {
+  if (a < 0) a += rank;
+  if (b < 0) b += rank;
+  Tensor t = *this;
+  std::swap(t.shape[a], t.shape[b]);
+  std::swap(t.strides[a], t.strides[b]);
+  return t;
+}
+
+char* Tensor::element(Extents idx, int64_t bytes) const {
+  if (static_cast<int>(idx.size()) != rank || bytes != size_of(dtype)) {
+    throw Error(text("%zu indices and elements of %lld bytes for %s", idx.size(), static_cast<long long>(bytes),
+                     tensor_text(*this).c_str()));
+  }
+  int64_t at = 0;
+  for (int i = 0; i < rank; ++i) {
+    const int64_t k = idx.begin()[i];
+    if (k < 0 || k >= shape[i]) {
+      throw Error(text("index %lld is outside of axis %d of %s", static_cast<long long>(k), i, tensor_text(*this).c_str()));
+    }
+    at += k * strides[i];
+  }
+  return advance(*this, at);
+}
+
+void Tensor::assign(const Tensor& src) const {
+  bool same = src.rank == rank && src.dtype == dtype;
+  for (int i = 0; same && i < rank; ++i) same = src.shape[i] == shape[i];
+  if (!same) throw Error(text("cannot assign %s to %s", tensor_text(src).c_str(), tensor_text(*this).c_str()));
+  const int64_t bytes = size_of(dtype);
+  const int64_t step = rank == 0 ? 1 : strides[rank - 1], src_step = rank == 0 ? 1 : src.strides[rank - 1];
+  for_runs(*this, src, [&](int64_t x, int64_t y, int64_t n) {
+    char* to = advance(*this, x);
+    const char* from = advance(src, y);
+    if (step == 1 && src_step == 1) {
+      std::memmove(to, from, static_cast<size_t>(n * bytes));
+      return;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      std::memmove(to + i * step * bytes, from + i * src_step * bytes, static_cast<size_t>(bytes));
+    }
+  });
+}
+
+// ---- arguments and parameters ----
+
+void Args::add(const Tensor& t, Dir dir) {
+  if (!scalars_.empty()) throw Error("the tensors of a dispatch are added before its scalars");
+  if (t.rank > kPldMaxRank) throw Error(text("a chip takes tensors of at most %d axes: %s", kPldMaxRank, tensor_text(t).c_str()));
+  tensors_.push_back({t, dir});
+}
+
+const Tensor& Params::operator[](const char* name) const {
+  for (const TensorSlot& s : tensors_) {
+    if (s.name == name) return s.tensor;
+  }
+  throw Error(text("parameter %s has no tensor", name));
+}
+uint64_t Params::bits(const char* name) const {
+  for (const Number& n : scalars_) {
+    if (n.name == name) return n.bits;
+  }
+  throw Error(text("parameter %s has no value", name));
+}
+int64_t Params::dim(const char* symbol) const {
+  for (const Number& n : dims_) {
+    if (n.name == symbol) return static_cast<int64_t>(n.bits);
+  }
+  throw Error(text("dynamic dim %s has no value", symbol));
+}
+void Params::bind(const char* name, const Tensor& tensor) {
+  for (TensorSlot& s : tensors_) {
+    if (s.name == name) {
+      s.tensor = tensor;
+      return;
+    }
+  }
+  tensors_.push_back({name, tensor});
+}
+void Params::bind_bits(const char* name, uint64_t bits) { scalars_.push_back({name, bits}); }
+void Params::bind_dim(const char* symbol, int64_t value) { dims_.push_back({symbol, static_cast<uint64_t>(value)}); }
+
+// ---- domains ----
+
+int64_t Domain::size() const { return static_cast<int64_t>(state_->devices.size()); }
+
+namespace {
+int64_t member(const DomainState& d, int64_t device) {
+  const int64_t r = d.rank_of(device);
+  if (r < 0) throw Error(text("device %lld is not in domain %s", static_cast<long long>(device), d.name.c_str()));
+  return r;
+}
+}  // namespace
+
+uint64_t Domain::ctx(int64_t device) const {
+  return reinterpret_cast<uint64_t>(&state_->contexts[static_cast<size_t>(member(*state_, device))]);
+}
+
+Tensor Domain::view(int64_t device, const char* slot, Extents shape, DType dtype) const {
+  const size_t r = static_cast<size_t>(member(*state_, device));
+  for (const auto& s : state_->slots) {
+    if (s.name != slot) continue;
+    Tensor t = Tensor::packed(state_->windows[r].get() + s.offset, dtype, shape, s.name.c_str());
+    t.window = true;
+    for (int i = 0; i < t.rank; ++i) {
+      if (t.shape[i] < 0) throw Error(text("negative extent in window %s", tensor_text(t).c_str()));
+    }
+    if (t.size() * size_of(dtype) > s.bytes) {
+      throw Error(text("window %s takes %lld bytes, its buffer has %lld", tensor_text(t).c_str(),
+                       static_cast<long long>(t.size() * size_of(dtype)), static_cast<long long>(s.bytes)));
+    }
+    return t;
+  }
+  throw Error(text("domain %s has no buffer %s", state_->name.c_str(), slot));
+}
+
+void Domain::require_at_most(int64_t limit, const char* collective, Place place) const {
+  if (size() <= limit) return;
+  throw Error(text("line %d: %s serves at most %lld ranks, domain %s has %lld", place.line, collective,
+                   static_cast<long long>(limit), state_->name.c_str(), static_cast<long long>(size())));
+}
+
+// ---- hosts ----
+
+std::vector<int64_t> Host::all() const {
+  std::vector<int64_t> devices(static_cast<size_t>(world_size()));
+  for (size_t i = 0; i < devices.size(); ++i) devices[i] = static_cast<int64_t>(i);
+  return devices;
+}
+
+void Host::sub_worker(const char* name, void (*fn)(const Args&), const Args& args, Place place) {
+  if (fn == nullptr) {
+    throw Error(text("line %d: sub-worker %s is Python text; link a C++ function pld_sub_%s(const pld::Args&)", place.line,
+                     name, name));
+  }
+  sync();
+  fn(args);
+}
+
+Machine::Machine(const ProgramInfo& p, const RunOptions& o) : program(p), options(o) {
+  sim::observing = o.check_bounds;
+  for (int64_t r = 0; r < o.ranks; ++r) {
+    workers.push_back(std::make_unique<Worker>());
+    workers.back()->agent.machine = this;
+    workers.back()->agent.device = r;
+  }
+  for (auto& w : workers) w->thread = std::thread([this, &w] { worker_loop(*w); });
+  watchdog = std::thread([this] { watchdog_loop(); });
+}
+
+Machine::~Machine() {
+  {
+    std::lock_guard lock(mutex);
+    quit = true;
+    for (auto& w : workers) w->wake.notify_one();
+    for (auto& h : helpers) {
+      h->quit = true;
+      h->wake.notify_one();
+    }
+    watchdog_wake.notify_one();
+  }
+  for (auto& w : workers) w->thread.join();
+  for (auto& h : helpers) h->thread.join();
+  watchdog.join();
+}
+
+void Machine::begin_run() {
+  std::lock_guard lock(mutex);
+  stopping = false;
+  error.clear();
+  error_code = 0;
+  active = 1;
+  next_domain = 0;
+  host_tensors.clear();
+  regions.clear();
+  for (const auto& d : domains) {
+    for (size_t r = 0; r < d->windows.size(); ++r) {
+      std::memset(d->windows[r].get(), 0, static_cast<size_t>(d->window_bytes));
+      for (const auto& s : d->slots) {
+        regions.push_back({reinterpret_cast<const char*>(d->windows[r].get()) + s.offset, s.bytes, text("%s.%s", d->name.c_str(), s.name.c_str()),
+                           static_cast<int64_t>(r)});
+      }
+    }
+  }
+  deadline_ns = options.timeout_seconds > 0 ? now_ns() + static_cast<int64_t>(options.timeout_seconds * 1e9) : 0;
+  watchdog_wake.notify_one();
+}
+
+void Machine::sync() {
+  std::unique_lock lock(mutex);
+  if (busy_workers > 0 && !stopping) {
+    now_inactive();
+    idle.wait(lock, [this] { return busy_workers == 0 || stopping; });
+    ++active;
+  }
+  if (!stopping) return;
+  // Kernels notice the end of the run in their waits; one that computes for ever does not.
+  if (!idle.wait_for(lock, std::chrono::seconds(2), [this] { return busy_workers == 0; })) abandoned = true;
+  throw Error(error, error_code);
+}
+
+void Machine::check_signals() const {
+  for (const auto& d : domains) {
+    for (const auto& s : d->slots) {
+      if (s.use != SlotUse::signal) continue;
+      for (size_t r = 0; r < d->windows.size(); ++r) {
+        for (int64_t i = 0; i < s.bytes / 4; ++i) {
+          int32_t v = 0;
+          std::memcpy(&v, d->windows[r].get() + s.offset + i * 4, 4);
+          if (v == 0) continue;
+          throw Error(text("signal %s.%s: cell %lld on rank %zu is %d at the end of the run, not 0", d->name.c_str(),
+                           s.name.c_str(), static_cast<long long>(i), r, v),
+                      4);
+        }
+      }
+    }
+  }
+}
+
+ThreadHost::ThreadHost(const ProgramInfo& program, const RunOptions& options) {
+  if (options.ranks < 1) throw Error(text("%lld ranks", static_cast<long long>(options.ranks)));
+  machine_ = new Machine(program, options);
+}
+
+ThreadHost::~ThreadHost() {
+  if (!machine_->abandoned) delete machine_;
+}
+
+int64_t ThreadHost::world_size() const { return machine_->options.ranks; }
+bool ThreadHost::abandoned() const { return machine_->abandoned; }
+
+Domain ThreadHost::domain(const char* name, const std::vector<int64_t>& devices, std::initializer_list<Slot> slots) {
+  if (static_cast<int64_t>(devices.size()) > kPldMaxDomainRanks) {
+    throw Error(text("domain %s has %zu ranks; a communication domain has at most %d", name, devices.size(),
+                     kPldMaxDomainRanks));
+  }
+  auto d = std::make_unique<DomainState>();
+  d->name = name;
+  d->devices = devices;
+  int64_t offset = 0;
+  for (const Slot& s : slots) {
+    if (s.bytes < 0) throw Error(text("buffer %s of domain %s has %lld bytes", s.name, name, static_cast<long long>(s.bytes)));
+    d->slots.push_back({s.name, s.bytes, offset, s.use});
+    offset += (s.bytes + 31) / 32 * 32;
+  }
+  d->window_bytes = offset + 32;
+  for (int64_t device : devices) {
+    if (device < 0 || device >= world_size()) {
+      throw Error(text("domain %s names device %lld, there are %lld ranks", name, static_cast<long long>(device),
+                       static_cast<long long>(world_size())));
+    }
+  }
+  Machine& m = *machine_;
+  std::lock_guard lock(m.mutex);
+  if (m.next_domain < m.domains.size()) {
+    DomainState& old = *m.domains[m.next_domain];
+    bool same = old.name == d->name && old.devices == d->devices && old.slots.size() == d->slots.size();
+    for (size_t i = 0; same && i < d->slots.size(); ++i) {
+      same = old.slots[i].name == d->slots[i].name && old.slots[i].bytes == d->slots[i].bytes;
+    }
+    if (same) {  // zeroed when this run began
+      ++m.next_domain;
+      return Domain(&old);
+    }
+    m.domains.resize(m.next_domain);  // this run goes another way than the one before
+  }
+  d->contexts.resize(devices.size());
+  for (size_t r = 0; r < devices.size(); ++r) {
+    void* p = nullptr;
+    if (posix_memalign(&p, 512, static_cast<size_t>(d->window_bytes)) != 0) {
+      throw Error(text("no memory for a window of %lld bytes", static_cast<long long>(d->window_bytes)));
+    }
+    std::memset(p, 0, static_cast<size_t>(d->window_bytes));
+    d->windows.emplace_back(static_cast<unsigned char*>(p), std::free);
+    for (const auto& s : d->slots) {
+      m.regions.push_back({static_cast<const char*>(p) + s.offset, s.bytes, text("%s.%s", d->name.c_str(), s.name.c_str()), static_cast<int64_t>(r)});
+    }
+  }
+  for (size_t r = 0; r < devices.size(); ++r) {
+    CommContext& c = d->contexts[r];
+    c = {};
+    c.rankId = static_cast<uint32_t>(r);
+    c.rankNum = static_cast<uint32_t>(devices.size());
+    c.winSize = static_cast<uint64_t>(d->window_bytes);
+    for (size_t i = 0; i < devices.size(); ++i) {
+      c.windowsIn[i] = c.windowsOut[i] = reinterpret_cast<uint64_t>(d->windows[i].get());
+    }
+  }
+  m.domains.push_back(std::move(d));
+  ++m.next_domain;
+  return Domain(m.domains.back().get());
+}
+
+void ThreadHost::submit(int64_t device, const char* chip, const Args& args, Place place) {
+  Machine& m = *machine_;
+  if (device < 0 || device >= world_size()) {
+    throw Error(text("%s:%d: dispatch of %s to device %lld, there are %lld ranks", m.program.source, place.line, chip,
+                     static_cast<long long>(device), static_cast<long long>(world_size())));
+  }
+  auto task = std::make_unique<Task>();
+  task->chip = nullptr;
+  for (const ChipInfo& c : m.program.chips) {
+    if (std::strcmp(c.name, chip) == 0) task->chip = &c;
+  }
+  if (task->chip == nullptr) throw Error(text("the program has no chip orchestration %s", chip));
+  task->scalars = args.scalars();
+  task->place = place;
+  task->tensors.reserve(args.tensors().size());
+  for (const Args::Item& item : args.tensors()) {
+    const Tensor& t = item.tensor;
+    ChipTensor c{};
+    c.buffer.addr = reinterpret_cast<uint64_t>(t.data);
+    c.buffer.size = static_cast<uint64_t>(t.size() * size_of(t.dtype));
+    const bool stage = !t.window && !t.contiguous();
+    if (stage) {
+      task->staging.push_back({t, std::make_unique<unsigned char[]>(c.buffer.size + 32), item.dir != Dir::in});
+      c.buffer.addr = reinterpret_cast<uint64_t>(task->staging.back().packed.get());
+    }
+    c.ndims = static_cast<uint32_t>(t.rank == 0 ? 1 : t.rank);
+    c.dtype = t.dtype;
+    c.address_space = t.window ? 1 : 0;
+    c.is_contiguous = stage || t.contiguous() ? 1 : 0;
+    c.shapes[0] = c.strides[0] = 1;
+    c.extent = t.size() == 0 ? 0 : 1;
+    int64_t stride = 1;
+    for (int i = t.rank; i-- > 0;) {
+      const int64_t s = stage || t.shape[i] == 1 ? stride : t.strides[i];
+      if (t.shape[i] > 0xffffffffLL || s > 0xffffffffLL) throw Error(text("a tensor of a chip has 32-bit extents: %s", tensor_text(t).c_str()));
+      c.shapes[i] = static_cast<uint32_t>(t.shape[i]);
+      c.strides[i] = static_cast<uint32_t>(s > 0 ? s : 1);
+      if (t.size() != 0) c.extent += static_cast<uint64_t>(t.shape[i] - 1) * c.strides[i];
+      stride *= t.shape[i];
+    }
+    task->tensors.push_back(c);
+  }
+  std::lock_guard lock(m.mutex);
+  if (m.stopping) throw Error(m.error, m.error_code);
+  if (sim::observing) {
+    for (const Staging& s : task->staging) {
+      m.regions.push_back({reinterpret_cast<const char*>(s.packed.get()), s.tensor.size() * size_of(s.tensor.dtype),
+                           text("parameter %s", s.tensor.name != nullptr ? s.tensor.name : "?"), -1});
+    }
+  }
+  Worker& w = *m.workers[static_cast<size_t>(device)];
+  w.queue.push_back(std::move(task));
+  if (!w.busy) {
+    w.busy = true;
+    ++m.busy_workers;
+    ++m.active;
+    w.wake.notify_one();
+  }
+}
+
+void ThreadHost::sync() { machine_->sync(); }
+
+Tensor ThreadHost::tensor(Extents shape, DType dtype) {
+  Tensor t = Tensor::packed(nullptr, dtype, shape, "host tensor");
+  const size_t bytes = static_cast<size_t>(t.size() * size_of(dtype));
+  auto memory = std::make_unique<unsigned char[]>(bytes + 32);  // zeroed
+  t.data = memory.get();
+  std::lock_guard lock(machine_->mutex);
+  machine_->regions.push_back({reinterpret_cast<const char*>(t.data), static_cast<int64_t>(bytes), "a host tensor", -1});
+  machine_->host_tensors.push_back(std::move(memory));
+  return t;
+}
+
+void ThreadHost::run(const EntryInfo& entry, Params& params) {
+  Machine& m = *machine_;
+  m.begin_run();
+  if (sim::observing) {
+    std::lock_guard lock(m.mutex);
+    for (const ParamInfo& p : entry.params) {
+      if (p.scalar) continue;
+      const Tensor& t = params[p.name];
+      int64_t span = t.size() == 0 ? 0 : 1;
+      for (int i = 0; i < t.rank && span != 0; ++i) span += (t.shape[i] - 1) * t.strides[i];
+      m.regions.push_back({static_cast<const char*>(t.data), span * size_of(t.dtype), text("parameter %s", p.name), -1});
+    }
+  }
+  try {
+    entry.run(*this, params);
+  } catch (const Error& e) {
+    // The host function failed: let the ranks stop before its memory goes away.
+    {
+      std::lock_guard lock(m.mutex);
+      m.fail(e.what(), e.exit_code());
+    }
+    m.sync();
+    throw;
+  }
+  m.sync();
+  {
+    std::lock_guard lock(m.mutex);
+    m.deadline_ns = 0;
+    m.active = 0;
+  }
+  if (m.options.check_signals) m.check_signals();
+}
+
+void run(const ProgramInfo& program, const EntryInfo& entry, Params& params, const RunOptions& options) {
+  ThreadHost host(program, options);
+  host.run(entry, params);
+}
+
+namespace sim {
+
+void observe(const Access& a) {
+  int64_t span = 1;
+  for (int i = 0; i < 5; ++i) {
+    if (a.shape[i] <= 0) return;
+    span += (a.shape[i] - 1) * a.stride[i];
+  }
+  if (context.agent == nullptr) return;
+  const int64_t bytes = span * a.element_bytes;
+  const char* p = static_cast<const char*>(a.base);
+  Machine& m = *context.agent->machine;
+  std::unique_lock lock(m.mutex);
+  const Region* region = m.region_of(p);
+  if (region != nullptr && p + bytes <= region->base + region->bytes) return;
+  std::string where = text("memory outside of every window and tensor");
+  if (region == nullptr) {  // say what is near
+    int64_t best = 1 << 20;
+    for (const Region& r : m.regions) {
+      const bool behind = p >= r.base + r.bytes;
+      const int64_t distance = behind ? p - (r.base + r.bytes) : r.base - p;
+      if (distance < 0 || distance >= best) continue;
+      best = distance;
+      where = text("memory outside of every window and tensor, %lld bytes %s %s (rank %lld)",
+                   static_cast<long long>(distance), behind ? "behind" : "before", r.name.c_str(),
+                   static_cast<long long>(r.rank));
+    }
+  } else {
+    where = text("%s (rank %lld), which has %lld bytes, at offset %lld", region->name.c_str(),
+                 static_cast<long long>(region->rank), static_cast<long long>(region->bytes),
+                 static_cast<long long>(p - region->base));
+  }
+  lock.unlock();
+  static const char* const kNames[] = {"reads", "writes", "adds to", "notifies", "waits on"};
+  throw Error(text("%s:%d: kernel %s on rank %lld %s %lld bytes in %s", m.program.source, context.line,
+                   context.kernel != nullptr ? context.kernel : "?", static_cast<long long>(context.agent->device),
+                   kNames[static_cast<int>(a.kind)], static_cast<long long>(bytes), where.c_str()),
+              4);
+}
+
+}  // namespace sim
+}  // namespace pld

@@ -1,0 +1,456 @@
+// Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
+//
+// pld_main: binds parameters, runs, writes and compares. Included by launcher.cpp only.
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "pld/fill.h"
+#include "pld/main.h"
+#include "pld/npy.h"
+#include "pld/runtime_options.h"
+
+namespace pld {
+namespace {
+
+// A tensor parameter with its memory.
+struct Bound {
+  const ParamInfo* info;
+  std::string file;  // of --in, empty: none
+  std::vector<int64_t> shape;
+  std::vector<unsigned char> initial;  // packed; empty: zeros
+  std::vector<unsigned char> data;
+};
+
+struct Symbol {
+  std::string name;
+  int64_t value;
+  std::string source;  // where the value comes from
+  bool per_rank;
+};
+
+class Program {
+ public:
+  Program(const ProgramInfo& program, const Options& options) : program_(program), options_(options) {}
+
+  int run() {
+    entry_ = &choose_entry();
+    check_names();
+    load_inputs();
+    choose_ranks();
+    bind_shapes();
+    bind_scalars();
+    execute();
+    return finish();
+  }
+
+ private:
+  std::string where(const ParamInfo& p) const { return place_text(program_, p.place) + ": parameter " + p.name; }
+
+  const EntryInfo& choose_entry() const {
+    std::string names;
+    for (const EntryInfo& e : program_.entries) {
+      if (e.name == options_.entry || (options_.entry.empty() && program_.entries.count == 1)) return e;
+      names += std::string(names.empty() ? "" : ", ") + e.name;
+    }
+    if (options_.entry.empty()) throw Error("the program has several host functions, choose one with --entry: " + names);
+    throw Error("the program has no host function " + options_.entry + "; it has " + names);
+  }
+
+  const ParamInfo& param(const std::string& option, const std::string& name) const {
+    std::string names;
+    for (const ParamInfo& p : entry_->params) {
+      if (name == p.name) return p;
+      names += std::string(names.empty() ? "" : ", ") + p.name;
+    }
+    throw Error(option + " " + name + ": " + entry_->name + " has no such parameter; it has " + (names.empty() ? "none" : names));
+  }
+
+  void check_names() const {
+    for (size_t i = 0; i < options_.in.size(); ++i) {
+      const ParamInfo& p = param("--in", options_.in[i].name);
+      if (p.scalar) throw Error(where(p) + " is a scalar; give --scalar " + p.name + "=VALUE");
+      if (p.dir == Dir::out) throw Error(where(p) + " is an output and starts as zeros; it takes no --in");
+      for (size_t k = 0; k < i; ++k) {
+        if (options_.in[k].name == options_.in[i].name) throw UsageError{"--in " + options_.in[i].name + " is given twice"};
+      }
+    }
+    for (const NameFile& s : options_.scalars) {
+      const ParamInfo& p = param("--scalar", s.name);
+      if (!p.scalar) throw Error(where(p) + " is a tensor; give --in " + p.name + "=FILE.npy");
+    }
+    for (const auto* list : {&options_.out, &options_.expect}) {
+      const char* option = list == &options_.out ? "--out" : "--expect";
+      for (const NameFile& n : *list) {
+        const ParamInfo& p = param(option, n.name);
+        if (p.scalar || p.dir == Dir::in) throw Error(where(p) + " is an input; " + option + " takes an output");
+      }
+    }
+  }
+
+  static std::string extents(const std::vector<int64_t>& shape) {
+    std::string s = "[";
+    for (size_t i = 0; i < shape.size(); ++i) s += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+    return s + "]";
+  }
+
+  [[noreturn]] void mismatch(const ParamInfo& p, const std::string& file, const npy::Array& a, const std::string& why) const {
+    throw Error(where(p) + " takes " + type_text(p) + ", but " + file + " has " + npy::describe(a.descr) + " " +
+                extents(a.shape) + why);
+  }
+
+  void check_array(const ParamInfo& p, const std::string& file, const npy::Array& a) const {
+    if (!npy::fits(a.descr, p.dtype)) mismatch(p, file, a, "");
+    if (static_cast<int64_t>(a.shape.size()) != p.dims.count) {
+      mismatch(p, file, a, text(": %zu axes, not %lld", a.shape.size(), static_cast<long long>(p.dims.count)));
+    }
+    for (int64_t i = 0; i < p.dims.count; ++i) {
+      const int64_t e = a.shape[static_cast<size_t>(i)];
+      if (p.dims[i].extent >= 0 && p.dims[i].extent != e) {
+        mismatch(p, file, a, text(": axis %lld is %lld, not %lld", static_cast<long long>(i), static_cast<long long>(e),
+                                  static_cast<long long>(p.dims[i].extent)));
+      }
+    }
+  }
+
+  Symbol* symbol(const char* name) {
+    for (Symbol& s : symbols_) {
+      if (s.name == name) return &s;
+    }
+    return nullptr;
+  }
+
+  void bind_symbol(const DimInfo& d, int64_t value, const std::string& source) {
+    if (Symbol* s = symbol(d.symbol); s != nullptr) {
+      if (s->value != value) {
+        throw Error(std::string("dim ") + d.symbol + text(" is %lld in ", static_cast<long long>(s->value)) + s->source +
+                    text(", but %lld in ", static_cast<long long>(value)) + source);
+      }
+      s->per_rank = s->per_rank || d.per_rank;
+      return;
+    }
+    symbols_.push_back({d.symbol, value, source, d.per_rank});
+  }
+
+  void load_inputs() {
+    for (const ParamInfo& p : entry_->params) {
+      if (p.scalar) continue;
+      Bound b{&p, {}, {}, {}, {}};
+      for (const NameFile& n : options_.in) {
+        if (n.name != p.name) continue;
+        npy::Array a = npy::read(n.file);
+        check_array(p, n.file, a);
+        b.file = n.file;
+        b.shape = a.shape;
+        b.initial = std::move(a.data);
+        for (int64_t i = 0; i < p.dims.count; ++i) {
+          if (p.dims[i].extent < 0) {
+            bind_symbol(p.dims[i], b.shape[static_cast<size_t>(i)], n.file + " (" + where(p) + ")");
+          }
+        }
+      }
+      if (b.file.empty() && p.dir != Dir::out && !options_.random) {
+        throw Error(where(p) + " (" + type_text(p) + ") has no value; give --in " + p.name + "=FILE.npy or --random");
+      }
+      bound_.push_back(std::move(b));
+    }
+  }
+
+  // Rules of the command line for --ranks.
+  void choose_ranks() {
+    const ParamInfo* axis_param = nullptr;
+    int64_t axis = -1;
+    for (const ParamInfo& p : entry_->params) {
+      for (const DimInfo& d : p.dims) {
+        if (d.per_rank && d.extent >= 0 && (axis < 0 || d.extent < axis)) axis = d.extent, axis_param = &p;
+      }
+    }
+    const Symbol* bound = nullptr;
+    for (const Symbol& s : symbols_) {
+      if (s.per_rank && (bound == nullptr || s.value < bound->value)) bound = &s;
+    }
+    if (entry_->single_rank) {
+      if (options_.ranks > 1) throw Error(std::string(entry_->name) + " is not a host function: it runs on one rank");
+      ranks_ = 1;
+    } else if (options_.ranks > 0) {
+      ranks_ = options_.ranks;
+    } else if (entry_->max_device >= 0) {
+      ranks_ = entry_->max_device + 1;
+    } else if (axis > 0) {
+      ranks_ = axis;
+    } else if (bound != nullptr && bound->value > 0) {
+      ranks_ = bound->value;
+    }
+    const std::string at = place_text(program_, entry_->place) + ": " + entry_->name;
+    const std::string have = text(" %lld ranks", static_cast<long long>(ranks_));
+    if (entry_->max_device >= ranks_) {
+      throw Error(at + text(" dispatches to device %lld, which", static_cast<long long>(entry_->max_device)) + have +
+                  " do not have; give --ranks " + std::to_string(entry_->max_device + 1));
+    }
+    if (axis >= 0 && !entry_->single_rank) {
+      const std::string text_ = where(*axis_param) + " has an axis of " + std::to_string(axis) + " that the rank indexes;";
+      if (ranks_ > axis) throw Error(text_ + have + " are too many");
+      if (ranks_ < axis) warn(text_ + have + " use only a part of it");
+    }
+    if (bound != nullptr) {
+      const std::string text_ = "dim " + bound->name + " is " + std::to_string(bound->value) + " in " + bound->source +
+                                " and is indexed by the rank;";
+      if (ranks_ > bound->value) throw Error(text_ + have + " are too many");
+      if (ranks_ < bound->value) warn(text_ + have + " use only a part of it");
+    }
+    for (const RankCheck& c : entry_->rank_checks) {
+      if (c.exact ? ranks_ == c.count : ranks_ <= c.count) continue;
+      throw Error(place_text(program_, c.place) + ": the signal of " + c.collective + " serves " + (c.exact ? "" : "at most ") +
+                  std::to_string(c.count) + " ranks, the run has" + have);
+    }
+  }
+
+  void warn(const std::string& message) const { std::fprintf(stderr, "warning: %s\n", message.c_str()); }
+
+  void bind_shapes() {
+    for (const ParamInfo& p : entry_->params) {  // dims that no file gives
+      for (const DimInfo& d : p.dims) {
+        if (d.extent >= 0 || symbol(d.symbol) != nullptr) continue;
+        bool per_rank = false;
+        for (const ParamInfo& q : entry_->params) {
+          for (const DimInfo& e : q.dims) per_rank = per_rank || (e.extent < 0 && std::strcmp(e.symbol, d.symbol) == 0 && e.per_rank);
+        }
+        if (!per_rank && !options_.random) {
+          throw Error(where(p) + ": dim " + d.symbol + " is given by no input; give an input that has it, or --random");
+        }
+        symbols_.push_back({d.symbol, per_rank ? ranks_ : 16, "the rank count", per_rank});
+      }
+    }
+    for (Bound& b : bound_) {
+      const ParamInfo& p = *b.info;
+      if (b.file.empty()) {
+        for (const DimInfo& d : p.dims) b.shape.push_back(d.extent >= 0 ? d.extent : symbol(d.symbol)->value);
+      }
+      uint64_t bytes = static_cast<uint64_t>(size_of(p.dtype));
+      for (int64_t e : b.shape) bytes *= static_cast<uint64_t>(e);
+      b.data.resize(static_cast<size_t>(bytes));
+      if (b.file.empty() && p.dir != Dir::out) {
+        b.initial.resize(b.data.size());
+        const uint64_t stream = fill::stream(options_.seed, p.name);
+        const size_t step = static_cast<size_t>(size_of(p.dtype));
+        for (size_t i = 0; i * step < b.initial.size(); ++i) {
+          fill::store(p.dtype, fill::value(p.dtype, stream, i), &b.initial[i * step]);
+        }
+      }
+      Tensor t;
+      t.data = b.data.data();
+      t.dtype = p.dtype;
+      t.name = p.name;
+      if (b.shape.size() > 8) throw Error(where(p) + " has more than 8 axes");
+      t.rank = static_cast<int>(b.shape.size());
+      int64_t stride = 1;
+      for (int i = t.rank; i-- > 0;) {
+        t.shape[i] = b.shape[static_cast<size_t>(i)];
+        t.strides[i] = stride;
+        stride *= t.shape[i];
+      }
+      params_.bind(p.name, t);
+    }
+    for (const Symbol& s : symbols_) params_.bind_dim(s.name.c_str(), s.value);
+  }
+
+  uint64_t parse_scalar(const ParamInfo& p, const std::string& value) const {
+    uint64_t bits = 0;
+    char* end = nullptr;
+    errno = 0;
+    const std::string takes = where(p) + " takes " + name_of(p.dtype) + ", not '" + value + "'";
+    if (p.dtype == b8) {
+      if (value == "1" || value == "true" || value == "True") return 1;
+      if (value == "0" || value == "false" || value == "False") return 0;
+      throw Error(takes);
+    }
+    if (fill::is_float(p.dtype)) {
+      const double v = std::strtod(value.c_str(), &end);
+      if (end == value.c_str() || *end != 0) throw Error(takes);
+      fill::store(p.dtype, v, &bits);
+      return bits;
+    }
+    const bool is_signed = p.dtype == i8 || p.dtype == i16 || p.dtype == i32 || p.dtype == i64;
+    const int width = static_cast<int>(size_of(p.dtype)) * 8;
+    if (is_signed) {
+      const int64_t v = std::strtoll(value.c_str(), &end, 10);
+      const int64_t high = width == 64 ? INT64_MAX : (int64_t{1} << (width - 1)) - 1;
+      if (end == value.c_str() || *end != 0 || errno != 0 || v > high || v < -high - 1) throw Error(takes);
+      return static_cast<uint64_t>(v);
+    }
+    const uint64_t v = std::strtoull(value.c_str(), &end, 10);
+    const uint64_t high = width == 64 ? UINT64_MAX : (uint64_t{1} << width) - 1;
+    if (end == value.c_str() || *end != 0 || errno != 0 || v > high || value.find('-') != std::string::npos) throw Error(takes);
+    return v;
+  }
+
+  void bind_scalars() {
+    for (const ParamInfo& p : entry_->params) {
+      if (!p.scalar) continue;
+      bool given = false;
+      for (const NameFile& n : options_.scalars) {
+        if (n.name != p.name) continue;
+        if (given) throw UsageError{"--scalar " + n.name + " is given twice"};
+        given = true;
+        params_.bind_bits(p.name, parse_scalar(p, n.file));
+      }
+      if (given) continue;
+      if (!options_.random) {
+        throw Error(where(p) + " (" + type_text(p) + ") has no value; give --scalar " + p.name + "=VALUE or --random");
+      }
+      uint64_t bits = 0;
+      fill::store(p.dtype, fill::value(p.dtype, fill::stream(options_.seed, p.name), 0, true), &bits);
+      params_.bind_bits(p.name, bits);
+    }
+  }
+
+  void execute() {
+    RunOptions o;
+    o.ranks = ranks_;
+    o.timeout_seconds = options_.timeout;
+    o.check_signals = options_.check_signals;
+    o.check_bounds = options_.check_bounds;
+    ThreadHost host(program_, o);
+    std::vector<double> times;
+    for (int64_t i = 0; i < options_.repeat; ++i) {
+      for (Bound& b : bound_) {
+        if (b.initial.empty()) {
+          std::fill(b.data.begin(), b.data.end(), static_cast<unsigned char>(0));
+        } else {
+          std::copy(b.initial.begin(), b.initial.end(), b.data.begin());
+        }
+      }
+      const int64_t start = now_ns();
+      try {
+        host.run(*entry_, params_);
+      } catch (const Error& e) {
+        if (!host.abandoned()) throw;
+        // A kernel still runs and uses memory that must not go away: say why and leave at once.
+        std::fprintf(stderr, "error: %s\n", e.what());
+        std::fflush(nullptr);
+        std::_Exit(e.exit_code());
+      }
+      times.push_back(static_cast<double>(now_ns() - start) / 1e6);
+    }
+    if (options_.timing) {
+      std::sort(times.begin(), times.end());
+      std::fprintf(stderr, "time of %zu runs: min %.3f ms, median %.3f ms, max %.3f ms\n", times.size(), times.front(),
+                   times[times.size() / 2], times.back());
+    }
+  }
+
+  const Bound& output(const std::string& name) const {
+    for (const Bound& b : bound_) {
+      if (name == b.info->name) return b;
+    }
+    throw Error("no parameter " + name);
+  }
+
+  static void print(const Bound& b) {
+    std::printf("%s %s %s\n", b.info->name, name_of(b.info->dtype), extents(b.shape).c_str());
+    const DType d = b.info->dtype;
+    const size_t step = static_cast<size_t>(size_of(d));
+    const size_t count = b.data.size() / step;
+    const size_t row = b.shape.empty() || b.shape.back() == 0 ? 1 : static_cast<size_t>(b.shape.back());
+    for (size_t i = 0; i < count; ++i) {
+      const void* p = &b.data[i * step];
+      int64_t s = 0;
+      uint64_t u = 0;
+      if (d == i64) {
+        std::memcpy(&s, p, 8);
+        std::printf("%lld", static_cast<long long>(s));
+      } else if (d == u64) {
+        std::memcpy(&u, p, 8);
+        std::printf("%llu", static_cast<unsigned long long>(u));
+      } else {
+        std::printf("%.*g", d == f32 ? 9 : (d == f16 ? 5 : (d == bf16 ? 4 : 10)), fill::load(d, p));
+      }
+      std::putchar((i + 1) % row == 0 ? '\n' : ' ');
+    }
+  }
+
+  // Returns whether the values agree; the first difference and the number of differences go to stderr.
+  bool compare(const NameFile& n) const {
+    const Bound& b = output(n.name);
+    const ParamInfo& p = *b.info;
+    const npy::Array want = npy::read(n.file);
+    check_array(p, n.file, want);
+    if (want.shape != b.shape) mismatch(p, n.file, want, "; the run gave " + extents(b.shape));
+    const size_t step = static_cast<size_t>(size_of(p.dtype));
+    size_t differences = 0, first = 0;
+    double worst = 0;
+    for (size_t i = 0; i * step < b.data.size(); ++i) {
+      const void* x = &b.data[i * step];
+      const void* y = &want.data[i * step];
+      if (std::memcmp(x, y, step) == 0) continue;
+      if (fill::is_float(p.dtype)) {
+        const double g = fill::load(p.dtype, x), w = fill::load(p.dtype, y);
+        if (g == w || (std::isnan(g) && std::isnan(w))) continue;
+        const double difference = std::fabs(g - w);
+        if (std::isfinite(g) && std::isfinite(w) && difference <= options_.atol + options_.rtol * std::fabs(w)) continue;
+        worst = std::max(worst, std::isnan(difference) ? HUGE_VAL : difference);
+      }
+      if (differences++ == 0) first = i;
+    }
+    if (differences == 0) return true;
+    std::string index;
+    size_t rest = first;
+    for (size_t i = b.shape.size(); i-- > 0;) {
+      const size_t e = static_cast<size_t>(b.shape[i]);
+      index = std::to_string(rest % e) + (index.empty() ? "" : ", ") + index;
+      rest /= e;
+    }
+    std::fprintf(stderr, "error: %s differs from %s in %zu of %zu elements; first at [%s]: got %.9g, want %.9g", p.name,
+                 n.file.c_str(), differences, b.data.size() / step, index.c_str(), fill::load(p.dtype, &b.data[first * step]),
+                 fill::load(p.dtype, &want.data[first * step]));
+    if (worst > 0) std::fprintf(stderr, "; largest difference %.3g", worst);
+    std::fputc('\n', stderr);
+    return false;
+  }
+
+  int finish() const {
+    bool same = true;
+    for (const NameFile& n : options_.expect) same = compare(n) && same;
+    for (const NameFile& n : options_.out) {
+      const Bound& b = output(n.name);
+      if (n.file == "-") {
+        print(b);
+      } else {
+        npy::write(n.file, b.info->dtype, b.shape, b.data.data(), static_cast<int64_t>(b.data.size()));
+      }
+    }
+    if (std::fflush(stdout) != 0) throw Error("standard output cannot be written");
+    return same ? 0 : 4;
+  }
+
+  const ProgramInfo& program_;
+  const Options& options_;
+  const EntryInfo* entry_ = nullptr;
+  int64_t ranks_ = 2;
+  std::vector<Bound> bound_;
+  std::vector<Symbol> symbols_;
+  Params params_;
+};
+
+}  // namespace
+}  // namespace pld
+
+int pld_main(int argc, char** argv, const pld::ProgramInfo& program) {
+  try {
+    const pld::Options options = pld::parse_options(argc, argv);
+    if (options.help) {
+      pld::print_help(program);
+      return 0;
+    }
+    return pld::Program(program, options).run();
+  } catch (const pld::UsageError& e) {
+    std::fprintf(stderr, "error: %s\nSee %s --help.\n", e.text.c_str(), program.name);
+    return 2;
+  } catch (const pld::Error& e) {
+    std::fprintf(stderr, "error: %s\n", e.what());
+    return e.exit_code();
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "error: %s\n", e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,199 @@
+// Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
+//
+// Options of a built program. Included by launcher.cpp only.
+#pragma once
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "pld/host.h"
+#include "pld/text.h"
+
+namespace pld {
+namespace {
+
+// A wrong command line: exit code 2.
+struct UsageError {
+  std::string text;
+};
+
+struct NameFile {
+  std::string name;
+  std::string file;
+};
+
+struct Options {
+  int64_t ranks = 0;  // 0: by the program and the inputs
+  std::vector<NameFile> in;
+  std::vector<NameFile> scalars;
+  std::vector<NameFile> out;
+  std::vector<NameFile> expect;
+  double rtol = 1e-5;
+  double atol = 1e-8;
+  bool random = false;
+  uint64_t seed = 0;
+  int64_t repeat = 1;
+  bool timing = false;
+  double timeout = 60;
+  bool check_signals = false;
+  bool check_bounds = false;
+  std::string entry;
+  bool help = false;
+};
+
+double parse_number(const std::string& option, const std::string& value, double low) {
+  char* end = nullptr;
+  errno = 0;
+  const double x = std::strtod(value.c_str(), &end);
+  if (value.empty() || *end != 0 || !(x >= low) || x > 1e15) {
+    throw UsageError{option + " takes a number of at least " + text("%g", low) + ", not '" + value + "'"};
+  }
+  return x;
+}
+
+int64_t parse_integer(const std::string& option, const std::string& value, int64_t low) {
+  char* end = nullptr;
+  errno = 0;
+  const long long x = std::strtoll(value.c_str(), &end, 10);
+  if (value.empty() || *end != 0 || errno != 0 || x < low) {
+    throw UsageError{option + text(" takes an integer of at least %lld, not '", static_cast<long long>(low)) + value + "'"};
+  }
+  return x;
+}
+
+NameFile parse_name_file(const std::string& option, const std::string& value, const char* form) {
+  const size_t eq = value.find('=');
+  if (eq == std::string::npos || eq == 0 || eq + 1 == value.size()) {
+    throw UsageError{option + " takes " + form + ", not '" + value + "'"};
+  }
+  return {value.substr(0, eq), value.substr(eq + 1)};
+}
+
+void parse_checks(const std::string& value, Options& o) {
+  size_t at = 0;
+  for (;;) {
+    const size_t end = value.find(',', at);
+    const std::string name = value.substr(at, end == std::string::npos ? end : end - at);
+    if (name == "signals") {
+      o.check_signals = true;
+    } else if (name == "bounds") {
+      o.check_bounds = true;
+    } else if (name == "races") {
+      throw UsageError{"--check=races is not supported by this runtime; signals and bounds are"};
+    } else {
+      throw UsageError{"--check takes signals and bounds, not '" + name + "'"};
+    }
+    if (end == std::string::npos) return;
+    at = end + 1;
+  }
+}
+
+Options parse_options(int argc, char** argv) {
+  Options o;
+  for (int i = 1; i < argc; ++i) {
+    std::string option = argv[i];
+    if (option == "--help" || option == "-h") {
+      o.help = true;
+      return o;
+    }
+    if (option.rfind("--", 0) != 0) throw UsageError{"unexpected argument '" + option + "'"};
+    bool has_value = false;
+    std::string value;
+    const size_t eq = option.find('=');
+    if (eq != std::string::npos) {
+      has_value = true;
+      value = option.substr(eq + 1);
+      option.resize(eq);
+    }
+    const auto need = [&]() -> const std::string& {
+      if (!has_value) {
+        if (i + 1 >= argc) throw UsageError{option + " takes a value"};
+        value = argv[++i];
+        has_value = true;
+      }
+      return value;
+    };
+    if (option == "--ranks") {
+      o.ranks = parse_integer(option, need(), 1);
+    } else if (option == "--in") {
+      o.in.push_back(parse_name_file(option, need(), "NAME=FILE.npy"));
+    } else if (option == "--scalar") {
+      o.scalars.push_back(parse_name_file(option, need(), "NAME=VALUE"));
+    } else if (option == "--out") {
+      o.out.push_back(parse_name_file(option, need(), "NAME=FILE.npy or NAME=-"));
+    } else if (option == "--expect") {
+      o.expect.push_back(parse_name_file(option, need(), "NAME=FILE.npy"));
+    } else if (option == "--rtol") {
+      o.rtol = parse_number(option, need(), 0);
+    } else if (option == "--atol") {
+      o.atol = parse_number(option, need(), 0);
+    } else if (option == "--random") {
+      o.random = true;
+      if (has_value) o.seed = static_cast<uint64_t>(parse_integer(option, value, 0));
+    } else if (option == "--repeat") {
+      o.repeat = parse_integer(option, need(), 1);
+      o.timing = true;
+    } else if (option == "--timeout") {
+      o.timeout = parse_number(option, need(), 0);
+    } else if (option == "--check") {
+      parse_checks(need(), o);
+    } else if (option == "--entry") {
+      o.entry = need();
+    } else if (option == "--schedule") {
+      if (need() != "threads") throw UsageError{"--schedule=" + value + " is not supported by this runtime; threads is"};
+    } else if (option == "--seed" || option == "--schedules" || option == "--trace") {
+      throw UsageError{option + " is not supported by this runtime"};
+    } else {
+      throw UsageError{"unknown option " + option};
+    }
+  }
+  return o;
+}
+
+std::string place_text(const ProgramInfo& program, Place p) {
+  return p.line > 0 ? text("%s:%d:%d", program.source, p.line, p.column) : std::string(program.source);
+}
+
+std::string type_text(const ParamInfo& p) {
+  std::string s = name_of(p.dtype);
+  if (p.scalar) return s;
+  s += " [";
+  for (int64_t i = 0; i < p.dims.count; ++i) {
+    if (i != 0) s += ", ";
+    s += p.dims[i].extent < 0 ? std::string(p.dims[i].symbol) : std::to_string(p.dims[i].extent);
+  }
+  return s + "]";
+}
+
+void print_help(const ProgramInfo& program) {
+  std::printf("Usage: %s [options]\n\nRuns %s on simulated ranks, one thread each.\n\nParameters:\n", program.name,
+              program.source);
+  for (const EntryInfo& e : program.entries) {
+    std::printf("  %s\n", e.name);
+    for (const ParamInfo& p : e.params) {
+      static const char* const kDirs[] = {"in", "out", "inout"};
+      std::printf("    %-16s %-6s %s%s\n", p.name, kDirs[static_cast<int>(p.dir)], p.scalar ? "scalar " : "",
+                  type_text(p).c_str());
+    }
+  }
+  std::printf(
+      "\nOptions:\n"
+      "  --ranks N                  ranks; default: by the program and the inputs, else 2\n"
+      "  --in NAME=FILE.npy         value of an in or inout tensor\n"
+      "  --scalar NAME=VALUE        value of a scalar\n"
+      "  --random[=SEED]            fill what is not given: floats multiples of 1/8 in [-2, 2], integers 0 to 7, BOOL 0 or 1,\n"
+      "                             scalars at least 1; a free dynamic dim is the rank count or 16\n"
+      "  --out NAME=FILE.npy        write an out or inout tensor; NAME=- prints it\n"
+      "  --expect NAME=FILE.npy     compare an out or inout tensor: |got - want| <= atol + rtol * |want|\n"
+      "  --rtol X, --atol X         tolerances for floats (1e-5, 1e-8); integers are compared exactly\n"
+      "  --repeat N                 run N times, windows and outputs reset each time; times on stderr\n"
+      "  --timeout SECONDS          end a run that takes longer (60; 0: never)\n"
+      "  --check=signals,bounds     signals of collectives are zero at the end; accesses stay inside of tensors and windows\n"
+      "  --entry=NAME               which host function\n"
+      "  --help                     this text\n"
+      "\nExit code: 0 fine, 1 wrong input, 2 wrong command line, 4 deadlock, timeout, failed check or difference.\n");
+}
+
+}  // namespace
+}  // namespace pld

@@ -1,0 +1,301 @@
+#include "driver/catalog.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "support/diag.h"
+
+namespace pldc {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Fact {
+  std::string_view name;
+  std::string_view text;
+};
+
+constexpr Fact kTypes[] = {
+    {"Scalar", "pl.Scalar[DTYPE]: one value of a dtype"},
+    {"Tensor", "pl.Tensor[[SHAPE], DTYPE, ...]: memory of the host or the chip, with an optional view"},
+    {"DistributedTensor", "pld.DistributedTensor[[SHAPE], DTYPE]: each rank's part of a window"},
+    {"Tile", "pl.Tile[[SHAPE], DTYPE, ...]: on-chip memory, with space, layout and valid extents"},
+    {"Array", "pl.Array[N, DTYPE]: N scalars"},
+    {"Tuple", "pl.Tuple[...]: several values"},
+    {"Ptr", "pl.Ptr: the start of a memory allocation"},
+    {"MemRef", "pl.MemRef(BASE, OFFSET, SIZE): a piece of an allocation"},
+    {"WindowBuffer", "an allocation that every rank of a communication domain has"},
+    {"CommCtx", "pld.CommCtx: what a kernel needs to reach other ranks' windows"},
+    {"PrefetchAsyncContext", "handle of an asynchronous prefetch"},
+    {"AsyncEvent", "event of an asynchronous transfer"},
+    {"AsyncSession", "session of asynchronous transfers"},
+    {"Unknown", "the result of a call that returns nothing"},
+};
+
+constexpr Fact kTargets[] = {
+    {"sim", "C++ that runs every rank as a thread of one process (default)"},
+    {"mpi", "the same C++, one process a rank, windows in MPI shared or one-sided memory"},
+    {"ascend", "sources for the vendor's compiler and runtime; emitted, not built here"},
+};
+
+Json json_of(PropertySet set) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < kPropertyCount; ++i) {
+    if (set.has(static_cast<Property>(i))) list.push_back(name_of(static_cast<Property>(i)));
+  }
+  return list;
+}
+
+std::string_view word_of(Severity severity) {
+  return severity == Severity::Error ? "error" : severity == Severity::Warning ? "warning" : "note";
+}
+
+std::vector<const OpInfo*> all_ops() {
+  std::vector<const OpInfo*> ops;
+  for (std::size_t i = 0; i < kOpCount; ++i) ops.push_back(&op_info(static_cast<OpId>(i)));
+  std::sort(ops.begin(), ops.end(), [](const OpInfo* a, const OpInfo* b) { return a->name < b->name; });
+  return ops;
+}
+
+// Positions in the default pipeline, 1 to 49; a pass may stand there twice.
+std::string positions(std::string_view pass) {
+  std::string out;
+  for (const PipelineEntry& entry : default_pipeline()) {
+    if (entry.name == pass) out += (out.empty() ? "" : ", ") + std::to_string(entry.number);
+  }
+  return out;
+}
+
+std::string pass_details(const PassInfo& pass) {
+  std::string out;
+  const std::string at = positions(pass.name);
+  out += fmt::format("  default pipeline: {}\n", at.empty() ? "not in it" : "position " + at);
+  const auto line = [&](std::string_view label, PropertySet set) {
+    if (!set.empty()) out += fmt::format("  {}: {}\n", label, names_of(set));
+  };
+  line("requires", pass.required);
+  line("produces", pass.produced);
+  line("invalidates", pass.invalidated);
+  for (const PassOption& option : pass.options) {
+    out += fmt::format("  option {}.{}={} (default {}): {}\n", pass.name, option.key, option.values, option.def, option.doc);
+  }
+  return out;
+}
+
+std::string explain_pass(const PassInfo& pass) {
+  std::string out = fmt::format("{}: a pass\n\n{}.\n\n{}", pass.name, pass.summary, pass_details(pass));
+  for (const PipelineEntry& entry : default_pipeline()) {
+    if (entry.name == pass.name) out += fmt::format("  stands at {} because: {}\n", entry.number, entry.reason);
+  }
+  return out + fmt::format("\nexample: pldc --dump-before={0} foo.pld; pldc --dump-after={0} foo.pld\n", pass.name);
+}
+
+std::string_view word_of(ArgKind kind) {
+  switch (kind) {
+    case ArgKind::Tensor:
+      return "tensor";
+    case ArgKind::TensorLike:
+      return "tensor or distributed tensor";
+    case ArgKind::Window:
+      return "distributed tensor";
+    case ArgKind::Tile:
+      return "tile";
+    case ArgKind::Scalar:
+      return "scalar";
+    case ArgKind::ConstInt:
+      return "constant integer";
+    case ArgKind::Tuple:
+      return "list";
+    case ArgKind::Array:
+      return "array";
+    case ArgKind::Ptr:
+      return "pointer";
+    case ArgKind::Ctx:
+      return "communication context";
+    case ArgKind::PrefetchCtx:
+      return "prefetch context";
+    case ArgKind::TensorOrScalar:
+      return "tensor or scalar";
+    case ArgKind::TensorOrTile:
+      return "tensor or tile";
+    case ArgKind::Any:
+      return "any value";
+  }
+  return "";
+}
+
+std::string explain_op(const OpInfo& op) {
+  std::string out = fmt::format("{}: an op\n\n{}\n\n", op.name, op.doc.text);
+  for (std::size_t i = 0; i < op.operand_count(); ++i) {
+    const Operand& operand = op.operands[i];
+    out += fmt::format("  {}: {}{}\n", operand.name, word_of(operand.kind), operand.optional ? ", optional" : "");
+  }
+  for (std::size_t i = 0; i < op.keyword_count(); ++i) {
+    const Keyword& keyword = op.keywords[i];
+    out += fmt::format("  {}=: keyword{}\n", keyword.name, keyword.when == KwWhen::Required ? "" : ", optional");
+  }
+  return out + fmt::format("\nexample: {}\n", signature(op));
+}
+
+std::string explain_diagnostic(Diag id) {
+  const DiagInfo& info = diag_info(id);
+  std::string out = fmt::format("{} ({}): {}\n\n{}\n", diag_code(id), info.id, word_of(info.severity), info.explanation);
+  if (!info.example.empty()) out += fmt::format("\nexample:\n{}\n", info.example);
+  return out;
+}
+
+// "904", "PLD904", "PLD0904", "pld0904"
+unsigned code_in(std::string_view word) {
+  if (word.size() > 3 && (word.substr(0, 3) == "PLD" || word.substr(0, 3) == "pld")) word.remove_prefix(3);
+  if (word.empty() || word.size() > 6) return 0;
+  unsigned code = 0;
+  for (const char c : word) {
+    if (c < '0' || c > '9') return 0;
+    code = code * 10 + static_cast<unsigned>(c - '0');
+  }
+  return code;
+}
+
+}  // namespace
+
+std::string names_of(PropertySet set) {
+  std::string out;
+  for (std::size_t i = 0; i < kPropertyCount; ++i) {
+    const auto property = static_cast<Property>(i);
+    if (set.has(property)) out += (out.empty() ? "" : ", ") + std::string(name_of(property));
+  }
+  return out;
+}
+
+std::string signature(const OpInfo& op) {
+  std::string out = (op.name.substr(0, 4) == "pld." ? "" : "pl.") + std::string(op.name) + "(";
+  const std::size_t start = out.size();
+  const auto add = [&](const std::string& text) { out += (out.size() == start ? "" : ", ") + text; };
+  for (std::size_t i = 0; i < op.operand_count(); ++i) {
+    const Operand& operand = op.operands[i];
+    const std::string name(operand.name);
+    const std::string text = operand.spelling == Spelling::Positional ? name : name + "=" + name;
+    add(operand.optional ? "[" + text + "]" : text);
+  }
+  for (std::size_t i = 0; i < op.keyword_count(); ++i) {
+    const std::string text = std::string(op.keywords[i].name) + "=...";
+    add(op.keywords[i].when == KwWhen::Required ? text : "[" + text + "]");
+  }
+  return out + ")";
+}
+
+std::string list_text(std::string_view what) {
+  std::string out;
+  if (what == "passes") {
+    for (const PassInfo& pass : all_passes()) out += fmt::format("{}: {}\n{}", pass.name, pass.summary, pass_details(pass));
+  } else if (what == "ops") {
+    for (const OpInfo* op : all_ops()) out += fmt::format("{}\n    {}\n", signature(*op), op->doc.text);
+  } else if (what == "types") {
+    for (const Fact& type : kTypes) out += fmt::format("{}: {}\n", type.name, type.text);
+    out += "dtypes:";
+    for (const std::string_view name : EnumNames<DType>::names) out += fmt::format(" {}", name);
+    out += '\n';
+  } else if (what == "diagnostics") {
+    for (std::size_t i = 0; i < kDiagCount; ++i) {
+      const DiagInfo& info = kDiagInfo[i];
+      out += fmt::format("{} {:<7} {}: {}\n", diag_code(static_cast<Diag>(i)), word_of(info.severity), info.id, info.format);
+    }
+  } else if (what == "targets") {
+    for (const Fact& target : kTargets) out += fmt::format("{}: {}\n", target.name, target.text);
+  }
+  return out;
+}
+
+std::string list_json(std::string_view what) {
+  Json list = Json::array();
+  if (what == "passes") {
+    for (const PassInfo& pass : all_passes()) {
+      Json entry{{"name", pass.name},
+                 {"summary", pass.summary},
+                 {"required", json_of(pass.required)},
+                 {"produced", json_of(pass.produced)},
+                 {"invalidated", json_of(pass.invalidated)}};
+      entry["options"] = Json::array();
+      for (const PassOption& o : pass.options) {
+        entry["options"].push_back({{"key", o.key}, {"values", o.values}, {"default", o.def}, {"doc", o.doc}});
+      }
+      entry["positions"] = Json::array();
+      for (const PipelineEntry& position : default_pipeline()) {
+        if (position.name == pass.name) entry["positions"].push_back(position.number);
+      }
+      list.push_back(std::move(entry));
+    }
+  } else if (what == "ops") {
+    for (const OpInfo* op : all_ops()) {
+      Json entry{{"name", op->name}, {"category", op_category(op->name)}, {"signature", signature(*op)}, {"doc", op->doc.text}};
+      entry["operands"] = Json::array();
+      for (std::size_t i = 0; i < op->operand_count(); ++i) {
+        const Operand& o = op->operands[i];
+        entry["operands"].push_back({{"name", o.name}, {"kind", word_of(o.kind)}, {"optional", o.optional}});
+      }
+      entry["keywords"] = Json::array();
+      for (std::size_t i = 0; i < op->keyword_count(); ++i) {
+        entry["keywords"].push_back(
+            {{"name", op->keywords[i].name}, {"required", op->keywords[i].when == KwWhen::Required}});
+      }
+      list.push_back(std::move(entry));
+    }
+  } else if (what == "types") {
+    for (const Fact& type : kTypes) list.push_back({{"name", type.name}, {"kind", "type"}, {"doc", type.text}});
+    for (std::size_t i = 0; i < std::size(EnumNames<DType>::names); ++i) {
+      list.push_back({{"name", EnumNames<DType>::names[i]}, {"kind", "dtype"}, {"bits", bit_width(static_cast<DType>(i))}});
+    }
+  } else if (what == "diagnostics") {
+    for (std::size_t i = 0; i < kDiagCount; ++i) {
+      const DiagInfo& info = kDiagInfo[i];
+      list.push_back({{"code", diag_code(static_cast<Diag>(i))},
+                      {"id", info.id},
+                      {"severity", word_of(info.severity)},
+                      {"format", info.format},
+                      {"explanation", info.explanation},
+                      {"example", info.example}});
+    }
+  } else if (what == "targets") {
+    for (const Fact& target : kTargets) list.push_back({{"name", target.name}, {"doc", target.text}});
+  }
+  return list.dump(2) + "\n";
+}
+
+std::string explain(std::string_view name, std::string& guess) {
+  if (const PassInfo* pass = find_pass(name)) return explain_pass(*pass);
+  std::string_view op_name = name;
+  if (op_name.substr(0, 3) == "pl.") op_name.remove_prefix(3);
+  if (const OpId op = find_op(op_name); op != OpId::none_) return explain_op(op_info(op));
+  const unsigned code = code_in(name);
+  for (std::size_t i = 0; i < kDiagCount; ++i) {
+    if (kDiagInfo[i].id == name || kDiagInfo[i].code == code) return explain_diagnostic(static_cast<Diag>(i));
+  }
+  if (const auto property = parse_property(name)) {
+    std::string out = fmt::format("{}: a property of programs\n", name);
+    for (const PassInfo& pass : all_passes()) {
+      if (pass.required.has(*property)) out += fmt::format("  required by {}\n", pass.name);
+      if (pass.produced.has(*property)) out += fmt::format("  produced by {}\n", pass.name);
+      if (pass.invalidated.has(*property)) out += fmt::format("  invalidated by {}\n", pass.name);
+    }
+    return out;
+  }
+  // An op may be named without its category, as authoring text does.
+  std::string several;
+  for (const OpInfo* op : all_ops()) {
+    if (op->name.size() > name.size() && op->name.substr(op->name.size() - name.size()) == name &&
+        op->name[op->name.size() - name.size() - 1] == '.') {
+      several += (several.empty() ? "" : "\n") + explain_op(*op);
+    }
+  }
+  if (!several.empty()) return several;
+  std::vector<std::string_view> names;
+  for (const PassInfo& pass : all_passes()) names.push_back(pass.name);
+  for (const OpInfo* op : all_ops()) names.push_back(op->name);
+  for (const DiagInfo& info : kDiagInfo) names.push_back(info.id);
+  guess = closest(name, names);
+  return {};
+}
+
+}  // namespace pldc

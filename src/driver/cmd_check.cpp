@@ -1,0 +1,57 @@
+// pldc check: parse and verify only. pldc roundtrip: the text survives being read and printed.
+#include "driver/command.h"
+#include "driver/round_trip.h"
+#include "driver/session.h"
+#include "passes/pass.h"
+
+namespace pldc {
+namespace {
+
+RoundTripCheck round_trip_of(Session& session, Input& input, bool with_bytes) {
+  return {session.sources(), input.diags, session.print_options_for(input.module, true),
+          with_bytes ? input.file : nullptr, "<print of " + input.file->name() + ">"};
+}
+
+class CheckCommand : public Command {
+ public:
+  CommandInfo info() const override {
+    return {"check",
+            "[--roundtrip] FILE...",
+            "Read and verify programs; print nothing but diagnostics",
+            {"pldc check foo.pld", "pldc check --roundtrip *.pld", "pldc check --diag-format=json foo.pld"}};
+  }
+
+  void add_options(CLI::App& app) override {
+    OptionTable table(app);
+    table.group("Checks").flag("--roundtrip", roundtrip_, "also that the program survives being printed and read");
+    table.number("--ranks", ranks_, "N", "also match notifies and waits statically, for N ranks");
+    table.files(files_, "FILE", "programs; - is standard input");
+  }
+
+  int run(Session& session) override {
+    if (files_.empty()) return session.usage_error("no FILE is given", "`-` is standard input");
+    if (ranks_ != 0) {
+      session.report<Diag::not_supported>("", "--ranks");
+      return kBadUsage;
+    }
+    return session.each(files_, [&](Input& input) {
+      if (!session.read(input)) return static_cast<int>(kBadInput);
+      const bool valid = verify_input(input.module.program, input.diags);
+      if (valid && roundtrip_ && !survives_round_trip(input.module, round_trip_of(session, input, false))) {
+        return static_cast<int>(kCheckFailed);
+      }
+      return static_cast<int>(valid ? kFine : kBadInput);
+    });
+  }
+
+ private:
+  bool roundtrip_ = false;
+  unsigned ranks_ = 0;
+  std::vector<std::string> files_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_check_command() { return std::make_unique<CheckCommand>(); }
+
+}  // namespace pldc

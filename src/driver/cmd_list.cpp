@@ -1,0 +1,83 @@
+// pldc list, pldc explain: the tool describes itself.
+#include "driver/catalog.h"
+#include "driver/command.h"
+#include "driver/session.h"
+
+namespace pldc {
+namespace {
+
+class ListCommand : public Command {
+ public:
+  CommandInfo info() const override {
+    return {"list",
+            "passes|ops|types|diagnostics|targets [--json]",
+            "Show what there is",
+            {"pldc list passes", "pldc list ops --json", "pldc list diagnostics"}};
+  }
+
+  void add_options(CLI::App& app) override {
+    OptionTable table(app);
+    table.group("Output").flag("--json", json_, "as one JSON array");
+    table.files(topics_, "WHAT", "passes, ops, types, diagnostics or targets");
+  }
+
+  int run(Session& session) override {
+    if (topics_.size() != 1) return session.usage_error("list takes one of passes, ops, types, diagnostics, targets");
+    const std::string& topic = topics_.front();
+    const std::vector<std::string_view> all(std::begin(kListTopics), std::end(kListTopics));
+    if (std::find(all.begin(), all.end(), topic) == all.end()) {
+      const std::string_view guess = closest(topic, all);
+      return session.usage_error("'" + topic + "' is none of passes, ops, types, diagnostics, targets",
+                                 guess.empty() ? std::string() : "did you mean '" + std::string(guess) + "'?");
+    }
+    session.out() << (json_ ? list_json(topic) : list_text(topic));
+    return kFine;
+  }
+
+ private:
+  bool json_ = false;
+  std::vector<std::string> topics_;
+};
+
+class ExplainCommand : public Command {
+ public:
+  CommandInfo info() const override {
+    return {"explain",
+            "NAME",
+            "A paragraph and an example for a pass, an op or a diagnostic code",
+            {"pldc explain MaterializeCommDomainScopes", "pldc explain tile.load", "pldc explain PLD0902"}};
+  }
+
+  void add_options(CLI::App& app) override {
+    OptionTable(app).files(names_, "NAME", "a pass, an op, a property, a diagnostic's code or name");
+  }
+
+  int run(Session& session) override {
+    if (names_.empty()) return session.usage_error("no NAME is given");
+    bool first = true;
+    int code = kFine;
+    for (const std::string& name : names_) {
+      std::string guess;
+      const std::string text = explain(name, guess);
+      if (text.empty()) {
+        session.report<Diag::unknown_topic>(
+            guess.empty() ? "`pldc list passes|ops|diagnostics` shows the names" : "did you mean '" + guess + "'?", name);
+        code = kBadUsage;
+        continue;
+      }
+      session.out() << (first ? "" : "\n") << text;
+      first = false;
+    }
+    return code;
+  }
+
+ private:
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_list_command() { return std::make_unique<ListCommand>(); }
+std::unique_ptr<Command> make_explain_command() { return std::make_unique<ExplainCommand>(); }
+
+}  // namespace pldc

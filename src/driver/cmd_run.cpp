@@ -1,0 +1,194 @@
+// pldc run: build for this machine, into a cache, and run.
+#include <algorithm>
+#include <filesystem>
+
+#include <unistd.h>
+
+#include "driver/command.h"
+#include "driver/generate.h"
+#include "driver/session.h"
+#include "support/file.h"
+#include "support/process.h"
+
+namespace pldc {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Programs kept in the cache; the least recently used go first.
+constexpr std::size_t kKept = 64;
+
+void prune(const std::string& cache) {
+  std::vector<std::pair<fs::file_time_type, fs::path>> entries;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(cache, ignored)) {
+    if (entry.path().filename().string().rfind("run-", 0) == 0) {
+      entries.emplace_back(entry.last_write_time(ignored), entry.path());
+    }
+  }
+  if (entries.size() <= kKept) return;
+  std::sort(entries.begin(), entries.end());
+  for (std::size_t i = 0; i < entries.size() - kKept; ++i) fs::remove_all(entries[i].second, ignored);
+}
+
+class RunCommand : public Command {
+ public:
+  CommandInfo info() const override {
+    return {"run",
+            "FILE [OPTIONS]",
+            "Build a program and run it",
+            {"pldc run foo.pld --ranks 4 --in x=x.npy --out y=y.npy", "pldc run foo.pld --random --out y=-",
+             "pldc run foo.pld --schedule=seeded --seed=7 --check=races,signals"}};
+  }
+
+  void add_options(CLI::App& app) override {
+    OptionTable table(app);
+    table.group("Build").value("--build-dir", build_dir_, "D", "build there (default: a cache)");
+    table.value("--after", after_, "P", "run the IR as it stands after pass P");
+    add_generate_options(app, generate_, false);
+    table.group("Run");
+    value(table, "--ranks", "N", "number of ranks (default: what the program implies, else 2)")->check(whole_number(1));
+    values(table, "--in", "NAME=FILE.npy", "value of a tensor parameter");
+    values(table, "--scalar", "NAME=VALUE", "value of a scalar parameter");
+    values(table, "--out", "NAME=FILE.npy", "write an Out or InOut parameter; - prints it");
+    table.optional_value("--random", random_, "1", "SEED", "fill inputs that are not given, repeatably");
+    values(table, "--expect", "NAME=FILE.npy", "compare an Out or InOut parameter; exit 4 if it differs");
+    value(table, "--rtol", "X", "relative tolerance of --expect");
+    value(table, "--atol", "X", "absolute tolerance of --expect");
+    value(table, "--repeat", "N", "run N times, print minimum, median and maximum")->check(whole_number(1));
+    value(table, "--schedule", "threads|seeded", "real threads, or one thread with a seeded order of ranks")
+        ->check(one_of({"threads", "seeded"}));
+    value(table, "--seed", "S", "seed of the order");
+    value(table, "--schedules", "K", "K different orders, whose results must agree")->check(whole_number(1));
+    value(table, "--check", "WHAT", "races, signals, bounds (with commas): report them");
+    value(table, "--timeout", "SECONDS", "watchdog (default 60)");
+    value(table, "--trace", "FILE.json", "write a trace for Chrome or Perfetto");
+    add_tool_options(app, tools_);
+    add_pass_options(app, passes_);
+    table.files(files_, "FILE", "the program; - is standard input");
+  }
+
+  int run(Session& session) override {
+    if (files_.empty()) return session.usage_error("no FILE is given", "`-` is standard input");
+    if (files_.size() > 1) return session.usage_error("run takes a single FILE");
+    if (!after_.empty()) {
+      if (!passes_.stop_after.empty()) {
+        session.report<Diag::option_conflict>("", "--after", "--stop-after");
+        return kBadUsage;
+      }
+      passes_.stop_after = after_;
+    }
+    Pipeline pipeline;
+    if (!plan_pipeline(session, passes_, pipeline)) return kBadUsage;
+    std::string program;
+    const int code = session.each(files_, [&](Input& input) { return build(session, input, pipeline, program); });
+    return code == kFine ? start(session, program) : code;
+  }
+
+ private:
+  // Options that only the program understands: kept as they were given.
+  struct Forwarded {
+    std::string name;
+    std::string value;               // of an option given at most once
+    std::vector<std::string> values;  // of one that may be repeated
+  };
+
+  CLI::Option* value(OptionTable& table, const std::string& name, const std::string& kind, const std::string& text) {
+    forwarded_.push_back(std::make_unique<Forwarded>(Forwarded{name, {}, {}}));
+    return table.value(name, forwarded_.back()->value, kind, text);
+  }
+  CLI::Option* values(OptionTable& table, const std::string& name, const std::string& kind, const std::string& text) {
+    forwarded_.push_back(std::make_unique<Forwarded>(Forwarded{name, {}, {}}));
+    return table.list(name, forwarded_.back()->values, kind, text);
+  }
+
+  int build(Session& session, Input& input, const Pipeline& pipeline, std::string& program) const {
+    if (!session.read(input)) return kBadInput;
+    Tree tree;
+    tree.name = path_stem(input.path);
+    std::string ir;
+    if (!generate_tree(session, input, pipeline, passes_, generate_, tree, ir)) return kBadInput;
+    // What the user should see before the program writes.
+    session.show(input.diags);
+    const std::string cache = cache_directory(session.env());
+    if (!build_dir_.empty()) {
+      tree.directory = build_dir_;
+      if (!write_tree(session, tree) || !compile_tree(session, tree, tools_, false)) return kBadInput;
+      program = path_join(tree.directory, "bin/" + tree.name);
+      return kFine;
+    }
+    const std::string key = build_key(session, tree, tools_);
+    if (key.empty()) return kBadInput;
+    const std::string final_directory = path_join(cache.empty() ? "/tmp" : cache, "run-" + key);
+    program = path_join(final_directory, "bin/" + tree.name);
+    std::error_code ignored;
+    if (file_exists(program)) {
+      fs::last_write_time(final_directory, fs::file_time_type::clock::now(), ignored);
+      session.log().info("using {}", program);
+      return kFine;
+    }
+    // Built under another name and renamed, so that runs at the same time do not meet half a program.
+    tree.directory = final_directory + "." + std::to_string(getpid());
+    const bool built = write_tree(session, tree) && compile_tree(session, tree, tools_, false);
+    if (built) {
+      fs::rename(tree.directory, final_directory, ignored);
+      if (ignored && !file_exists(program)) {
+        session.report<Diag::cannot_write>("", final_directory, "cannot be made: " + ignored.message());
+        return kBadInput;
+      }
+    }
+    fs::remove_all(tree.directory, ignored);
+    if (!cache.empty()) prune(cache);
+    return built ? kFine : kBadInput;
+  }
+
+  int start(Session& session, const std::string& program) const {
+    Command command;
+    if (generate_.target == "mpi") command.args = mpirun();
+    command.args.push_back(program.find('/') == std::string::npos ? "./" + program : program);
+    for (const auto& option : forwarded_) {
+      for (const std::string& v : option->values) command.args.push_back(option->name + "=" + v);
+      if (!option->value.empty()) command.args.push_back(option->name + "=" + option->value);
+    }
+    if (!random_.empty()) command.args.push_back("--random=" + random_);
+    if (!generate_.entry.empty()) command.args.push_back("--entry=" + generate_.entry);
+    command.capture = session.env().capture_children;
+    command.null_input = command.capture;
+    session.out().flush();
+    session.err().flush();
+    const ProcessResult result = run_process(command);
+    session.out() << result.out;
+    session.err() << result.err;
+    if (!result.error.empty()) {
+      session.report<Diag::cannot_start>("", command.args.front(), result.error);
+      return kBadInput;
+    }
+    if (result.signal != 0) session.err() << fmt::format("pldc: the program was ended by signal {}\n", result.signal);
+    return result.exit_code;
+  }
+
+  std::vector<std::string> mpirun() const {
+    std::string ranks = "2";
+    for (const auto& option : forwarded_) {
+      if (option->name == "--ranks" && !option->value.empty()) ranks = option->value;
+    }
+    std::vector<std::string> args = {"mpirun", "--oversubscribe", "-n", ranks};
+    if (geteuid() == 0) args.insert(args.begin() + 1, "--allow-run-as-root");
+    return args;
+  }
+
+  std::string build_dir_;
+  std::string after_;
+  std::string random_;
+  std::vector<std::unique_ptr<Forwarded>> forwarded_;
+  GenerateOptions generate_;
+  ToolOptions tools_;
+  PassOptions passes_;
+  std::vector<std::string> files_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_run_command() { return std::make_unique<RunCommand>(); }
+
+}  // namespace pldc

@@ -1,0 +1,132 @@
+#include "driver/crash.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "support/hash.h"
+#include "support/version.h"
+
+namespace pldc {
+namespace {
+
+// What the signal handler needs, made beforehand: it may not allocate.
+struct Prepared {
+  const char* path;
+  const char* header;
+  std::size_t header_size;
+  const char* text;
+  std::size_t text_size;
+};
+volatile sig_atomic_t armed = 0;
+Prepared prepared;
+
+void put(int fd, const char* text, std::size_t size) {
+  while (size > 0) {
+    const ssize_t put = ::write(fd, text, size);
+    if (put <= 0) return;
+    text += put;
+    size -= static_cast<std::size_t>(put);
+  }
+}
+
+void put(int fd, const char* text) { put(fd, text, std::strlen(text)); }
+
+bool write_crash_file(const Prepared& p, const char* what, std::size_t what_size) {
+  const int fd = open(p.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) return false;
+  put(fd, p.header, p.header_size);
+  put(fd, "# what: ");
+  put(fd, what, what_size);
+  put(fd, "\n");
+  put(fd, p.text, p.text_size);
+  close(fd);
+  return true;
+}
+
+const char* name_of_signal(int signal) {
+  switch (signal) {
+    case SIGSEGV:
+      return "signal SIGSEGV";
+    case SIGBUS:
+      return "signal SIGBUS";
+    case SIGFPE:
+      return "signal SIGFPE";
+    case SIGILL:
+      return "signal SIGILL";
+    case SIGABRT:
+      return "signal SIGABRT";
+    default:
+      return "a signal";
+  }
+}
+
+void on_signal(int signal) {
+  const char* what = name_of_signal(signal);
+  put(2, "pldc: internal error: ");
+  put(2, what);
+  if (armed != 0 && write_crash_file(prepared, what, std::strlen(what))) {
+    put(2, "; please report it with the crash file ");
+    put(2, prepared.path);
+  }
+  put(2, "\n");
+  _exit(3);
+}
+
+std::string one_line(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  return out;
+}
+
+}  // namespace
+
+CrashScope::CrashScope(std::string directory, const std::vector<std::string>& args, std::string_view input_name,
+                       std::string_view input_text)
+    : text_(input_text) {
+  const nlohmann::json list = args;
+  header_ = fmt::format("# pldc crash file 1\n# version: {}\n# arguments: {}\n# input: {}\n", kVersion,
+                        list.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace), one_line(input_name));
+  const std::uint64_t hash = hash_combine(hash_bytes(header_), hash_bytes(input_text));
+  if (access(directory.c_str(), W_OK) != 0) {
+    const char* temporary = std::getenv("TMPDIR");
+    directory = temporary != nullptr ? temporary : "/tmp";
+  }
+  path_ = fmt::format("{}/pldc-crash-{:016x}.pld", directory, hash);
+  if (path_.rfind("./", 0) == 0) path_.erase(0, 2);
+  prepared = {path_.c_str(), header_.data(), header_.size(), text_.data(), text_.size()};
+  armed = 1;
+}
+
+CrashScope::~CrashScope() { armed = 0; }
+
+std::string CrashScope::write(std::string_view what) const {
+  const std::string line = one_line(what);
+  const bool written = write_crash_file(prepared, line.data(), line.size());
+  return fmt::format("pldc: internal error: {}{}\n", line,
+                     written ? "; please report it with the crash file " + path_ : std::string());
+}
+
+void install_crash_handlers() {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(PLDC_SANITIZED)
+  static char stack[1 << 16];
+  stack_t alternative{};
+  alternative.ss_sp = stack;
+  alternative.ss_size = sizeof stack;
+  sigaltstack(&alternative, nullptr);
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_ONSTACK | static_cast<int>(SA_RESETHAND);
+  sigemptyset(&action.sa_mask);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(signal, &action, nullptr);
+#endif
+}
+
+}  // namespace pldc

@@ -1,0 +1,115 @@
+// The command line as a whole: words to subcommand, options, work, exit code.
+#include "driver/args.h"
+#include "driver/command.h"
+#include "driver/env.h"
+#include "driver/session.h"
+#include "support/words.h"
+
+namespace pldc {
+namespace {
+
+// Options that count before the command line has been understood: how its errors are shown.
+CommonOptions options_for_errors(const std::vector<std::string>& args) {
+  CommonOptions options;
+  for (const std::string& arg : args) {
+    if (arg == "--diag-format=json" || arg == "--diag-format=sarif") options.diag_format = arg.substr(14);
+    if (arg == "--color=always" || arg == "--color=never") options.color = arg.substr(8);
+  }
+  return options;
+}
+
+bool asks(const std::vector<std::string>& args, std::string_view word) {
+  for (const std::string& arg : args) {
+    if (arg == "--") return false;
+    if (arg == word) return true;
+  }
+  return false;
+}
+
+int fail(Session& session, int code) {
+  session.finish();
+  return code;
+}
+
+}  // namespace
+
+int run_main(const std::vector<std::string>& raw, Env& env) {
+  std::vector<std::string> args = raw;
+  const CommonOptions defaults = options_for_errors(args);
+  Session early(env, defaults, args);
+
+  std::string file, error;
+  if (!expand_response_files(args, file, error)) {
+    early.report<Diag::bad_response_file>("", file, error);
+    return fail(early, kBadUsage);
+  }
+  normalize_spellings(args);
+
+  const std::vector<std::unique_ptr<Command>> commands = make_commands();
+  std::vector<CommonOptions> common(commands.size());
+  std::vector<std::unique_ptr<CLI::App>> apps;
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    auto app = std::make_unique<CLI::App>("", std::string(commands[i]->info().name));
+    app->set_help_flag();
+    commands[i]->add_options(*app);
+    add_common_options(*app, common[i]);
+    apps.push_back(std::move(app));
+  }
+
+  if (args.empty()) {
+    *env.err << root_help(commands);
+    return kBadUsage;
+  }
+  if (asks(args, "--version")) {
+    *env.out << version_text();
+    return kFine;
+  }
+  const bool wants_help = asks(args, "-h") || asks(args, "--help");
+  std::string unknown;
+  const std::size_t words = args.size();
+  Command* command = pick_command(args, commands, apps, unknown);
+  if (command == nullptr) {
+    std::vector<std::string_view> names;
+    for (const auto& c : commands) names.push_back(c->info().name);
+    const std::string_view guess = closest(unknown, names);
+    early.report<Diag::unknown_command>(
+        guess.empty() ? "`pldc -h` lists the subcommands" : fmt::format("did you mean '{}'?", guess), unknown);
+    return fail(early, kBadUsage);
+  }
+  std::size_t index = 0;
+  while (commands[index].get() != command) ++index;
+  CLI::App& app = *apps[index];
+  if (wants_help) {
+    const bool named = args.size() != words;
+    const bool all = asks(args, "--help");
+    *env.out << (!named && !all ? root_help(commands) : all ? full_help(*command, app) : short_help(*command, app));
+    if (!named && all) *env.out << '\n' << root_help(commands);
+    return kFine;
+  }
+
+  if (const auto flags = env.variable("PLDC_FLAGS")) {
+    std::vector<std::string> extra;
+    if (!split_words(*flags, extra)) return fail(early, early.usage_error("PLDC_FLAGS has an open quote"));
+    normalize_spellings(extra);
+    extra = applicable_flags(extra, app, apps);
+    args.insert(args.begin(), extra.begin(), extra.end());
+  }
+  const ParseFailure failure = parse_options(app, args);
+  if (failure.failed) {
+    if (failure.unknown_option.empty()) return fail(early, early.usage_error(failure.message, failure.help));
+    early.report<Diag::unknown_option>(failure.help, failure.unknown_option);
+    return fail(early, kBadUsage);
+  }
+
+  Session session(env, common[index], raw);
+  if (!session.check_warning_names()) return fail(session, kBadUsage);
+  if (common[index].print_options) {
+    *env.out << options_in_force(app);
+    return kFine;
+  }
+  const int code = command->run(session);
+  session.finish();
+  return code;
+}
+
+}  // namespace pldc

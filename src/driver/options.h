@@ -1,0 +1,100 @@
+// The option table: each group of options is a struct and a function that adds it to a subcommand.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace pldc {
+
+// --- helpers for declaring options -----------------------------------------------------------------------------
+
+// Thin wrapper so that every option has a value name, a help text and a group.
+class OptionTable {
+ public:
+  explicit OptionTable(CLI::App& app) : app_(app) {}
+
+  OptionTable& group(std::string name) {
+    group_ = std::move(name);
+    return *this;
+  }
+  CLI::Option* flag(const std::string& names, bool& to, const std::string& text);
+  // May be repeated; counts.
+  CLI::Option* counter(const std::string& names, int& to, const std::string& text);
+  CLI::Option* value(const std::string& names, std::string& to, const std::string& value, const std::string& text);
+  CLI::Option* number(const std::string& names, unsigned& to, const std::string& value, const std::string& text);
+  // Repeatable; each use takes exactly one word.
+  CLI::Option* list(const std::string& names, std::vector<std::string>& to, const std::string& value,
+                    const std::string& text);
+  // --name[=VALUE]: `present` is the value when none is written.
+  CLI::Option* optional_value(const std::string& name, std::string& to, const std::string& present,
+                              const std::string& value, const std::string& text);
+  // The positional arguments.
+  CLI::Option* files(std::vector<std::string>& to, const std::string& name, const std::string& text);
+  CLI::App& app() { return app_; }
+
+ private:
+  CLI::Option* finish(CLI::Option* option, const std::string& value);
+
+  CLI::App& app_;
+  std::string group_;
+};
+
+// A check for OptionTable::value: the word is one of these.
+CLI::Validator one_of(std::vector<std::string> words);
+CLI::Validator whole_number(unsigned long long smallest);
+
+// How an option is written by a person: "--dump-after", "-o", "-MD" (kept as "--MD" in the table, which has no
+// single-dash words).
+std::string spelled(const std::string& table_name);
+
+// --- options of every subcommand -------------------------------------------------------------------------------
+
+struct CommonOptions {
+  std::string dialect;
+  std::string style;
+  std::string diag_format = "text";
+  std::string color = "auto";
+  unsigned max_errors = 20;
+  std::vector<std::string> warnings;
+  int verbose = 0;
+  bool print_options = false;
+  // Handled before parsing; here so that the table is complete.
+  bool version = false;
+  bool short_help = false;
+  bool full_help = false;
+  std::string crash;  // hidden: fail on purpose, for the tests of crash files
+};
+void add_common_options(CLI::App& app, CommonOptions& options);
+
+// --- options of every subcommand that runs passes ----------------------------------------------------------------
+
+struct PassOptions {
+  std::vector<std::string> passes;
+  bool passes_given = false;
+  std::string stop_after;
+  std::string start_after;
+  std::vector<std::string> disable;
+  std::vector<std::string> values;  // "P.key=value"
+  std::string verify_each;          // "", "each" or "roundtrip"
+  bool no_verify = false;
+  bool strict_signals = false;
+  std::string timing;  // "", "text" or "json"
+  bool stats = false;
+};
+void add_pass_options(CLI::App& app, PassOptions& options);
+
+struct DumpOptions {
+  std::vector<std::string> after;
+  std::vector<std::string> before;
+  bool all = false;
+  bool changed = false;
+  std::string directory;
+  std::string function;
+  bool diff = false;
+};
+void add_dump_options(CLI::App& app, DumpOptions& options);
+
+}  // namespace pldc

@@ -1,0 +1,218 @@
+#include "driver/session.h"
+
+#include <new>
+
+#include <spdlog/sinks/ostream_sink.h>
+
+#include "driver/crash.h"
+#include "support/check.h"
+#include "support/file.h"
+
+namespace pldc {
+namespace {
+
+DiagOptions diag_options_of(const CommonOptions& options) {
+  DiagOptions result;
+  result.max_errors = options.max_errors;
+  for (const std::string& word : options.warnings) {
+    if (word == "error") {
+      result.warnings_as_errors = true;
+    } else if (word == "no-error") {
+      result.warnings_as_errors = false;
+    } else if (word.rfind("no-", 0) == 0) {
+      result.disabled.insert(word.substr(3));
+    } else {
+      result.disabled.erase(word);
+    }
+  }
+  return result;
+}
+
+int rank_of(int code) {
+  switch (code) {
+    case kFine:
+      return 0;
+    case kCheckFailed:
+      return 1;
+    case kBadInput:
+      return 2;
+    case kBadUsage:
+      return 3;
+    case kInternalError:
+      return 5;
+    default:
+      return 4;  // of a program that pldc started
+  }
+}
+
+[[noreturn]] void overflow_stack(int depth) {
+  volatile char frame[4096];
+  frame[0] = static_cast<char>(depth);
+  overflow_stack(depth + frame[0] + 1);
+}
+
+// --crash: one of each kind of failure.
+void crash_on_purpose(const std::string& how) {
+  if (how == "check") internal_error(__FILE__, __LINE__, "on purpose");
+  if (how == "memory") throw std::bad_alloc();
+  if (how == "signal") std::abort();
+  if (how == "stack") overflow_stack(0);
+}
+
+}  // namespace
+
+int worse(int a, int b) { return rank_of(b) > rank_of(a) ? b : a; }
+
+Session::Session(Env& env, const CommonOptions& options, std::vector<std::string> args)
+    : env_(env), options_(options), args_(std::move(args)), diag_options_(diag_options_of(options)) {
+  auto sink = std::make_shared<spdlog::sinks::ostream_sink_st>(*env.err);
+  log_ = std::make_shared<spdlog::logger>("pldc", std::move(sink));
+  log_->set_pattern("pldc: %v");
+  log_->set_level(options.verbose == 0   ? spdlog::level::warn
+                  : options.verbose == 1 ? spdlog::level::info
+                  : options.verbose == 2 ? spdlog::level::debug
+                                         : spdlog::level::trace);
+}
+
+bool Session::check_warning_names() {
+  std::vector<std::string_view> names;
+  for (const DiagInfo& info : kDiagInfo) {
+    if (info.severity == Severity::Warning) names.push_back(info.id);
+  }
+  for (const std::string& word : options_.warnings) {
+    std::string_view name = word;
+    if (name.substr(0, 3) == "no-") name.remove_prefix(3);
+    if (name == "error") continue;
+    bool known = false;
+    for (const std::string_view n : names) known = known || n == name;
+    if (known) continue;
+    const std::string_view guess = closest(name, names);
+    report<Diag::unknown_warning>(guess.empty() ? "`pldc list diagnostics` shows them" :
+                                                  fmt::format("did you mean '{}'?", guess), name);
+    return false;
+  }
+  return true;
+}
+
+RenderOptions Session::render_options() const {
+  RenderOptions result;
+  if (options_.diag_format == "json") result.format = DiagFormat::Json;
+  if (options_.diag_format == "sarif") result.format = DiagFormat::Sarif;
+  const auto no_color = env_.variable("NO_COLOR");
+  result.color = options_.color == "always" ||
+                 (options_.color == "auto" && env_.err_is_terminal && (!no_color || no_color->empty()));
+  return result;
+}
+
+void Session::show(DiagSink& sink) {
+  const bool full = sink.full();
+  std::vector<Diagnostic> diagnostics = sink.take();
+  if (full && !diagnostics.empty()) {
+    DiagSink last;
+    last.report<Diag::too_many_errors>(Span{}, sink.error_count());
+    for (Diagnostic& d : last.take()) diagnostics.push_back(std::move(d));
+  }
+  const RenderOptions how = render_options();
+  if (how.format == DiagFormat::Sarif) {
+    for (Diagnostic& d : diagnostics) sarif_.push_back(std::move(d));
+    return;
+  }
+  out().flush();  // the order of the two streams on a terminal
+  err() << render(diagnostics, sources_, how);
+  err().flush();
+}
+
+void Session::finish() {
+  if (options_.diag_format == "sarif") err() << render(sarif_, sources_, render_options());
+  out().flush();
+  err().flush();
+}
+
+int Session::usage_error(const std::string& message, const std::string& help) {
+  report<Diag::bad_option>(help, message);
+  return kBadUsage;
+}
+
+int Session::guarded(Input& input, const std::function<int(Input&)>& work) {
+  const CrashScope scope(env_.crash_directory, args_, input.path,
+                         input.file != nullptr ? input.file->text() : std::string_view{});
+  std::string what;
+  try {
+    crash_on_purpose(options_.crash);
+    return work(input);
+  } catch (const std::bad_alloc&) {
+    what = "out of memory";
+  } catch (const std::exception& e) {
+    what = e.what();
+  }
+  show(input.diags);
+  err() << scope.write(what);
+  return kInternalError;
+}
+
+int Session::each(const std::vector<std::string>& files, const std::function<int(Input&)>& work) {
+  int code = kFine;
+  for (const std::string& path : files) {
+    Input input(path, diag_options_);
+    int result = kBadInput;
+    if (load(input)) {
+      log_->info("reading {}", input.file->name());
+      result = guarded(input, work);
+    }
+    if (input.diags.has_errors() && rank_of(result) < rank_of(kCheckFailed)) result = kBadInput;
+    show(input.diags);
+    code = worse(code, result);
+  }
+  return code;
+}
+
+bool Session::load(Input& input) {
+  std::string error;
+  input.file = sources_.load(input.path, error);
+  if (input.file == nullptr) input.diags.report<Diag::cannot_read>(Span{}, input.path, error);
+  return input.file != nullptr;
+}
+
+bool Session::read(Input& input) {
+  input.module = parse(*input.file, input.context, input.diags);
+  return input.module.program != nullptr && !input.diags.has_errors();
+}
+
+PrintOptions Session::print_options_for(const Module& module, bool keep) const {
+  PrintOptions result;
+  result.prefix = module.style.prefix;
+  if (keep) result = print_options(module.style);
+  if (!options_.dialect.empty()) result.dialect = options_.dialect == "legacy" ? Dialect::Legacy : Dialect::Dump;
+  if (options_.style == "printed") result.style = PrintStyle::Printed;
+  if (options_.style == "concise") result.style = PrintStyle::Concise;
+  if (options_.style == "explicit") result.style = PrintStyle::Explicit;
+  return result;
+}
+
+std::string Session::print_text(Input& input, const Module& module, PrintOptions options) {
+  std::vector<std::string> lost;
+  options.lost = &lost;
+  std::string text = print(module, options);
+  if (!lost.empty() && !legacy_warned_) {
+    legacy_warned_ = true;
+    std::string names;
+    for (const std::string& name : lost) names += (names.empty() ? "" : ", ") + name;
+    input.diags.report<Diag::legacy_loses>(Span{}, names);
+  }
+  if (text.empty() || text.back() != '\n') text += '\n';
+  return text;
+}
+
+bool Session::write_output(const std::string& path, std::string_view text) {
+  if (path.empty() || path == "-") {
+    out().write(text.data(), static_cast<std::streamsize>(text.size()));
+    out().flush();
+    return out().good();
+  }
+  std::string error;
+  if (write_if_changed(path, text, error) != WriteResult::Failed) return true;
+  report<Diag::cannot_write>("", path, error);
+  return false;
+}
+
+}  // namespace pldc

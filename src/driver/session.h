@@ -1,0 +1,90 @@
+// One run of the command line: streams, sources, diagnostics, and the loop over input files.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <spdlog/logger.h>
+
+#include "driver/env.h"
+#include "driver/options.h"
+#include "frontend/text.h"
+#include "ir/context.h"
+#include "support/diag.h"
+#include "support/source.h"
+
+namespace pldc {
+
+// One input file and all that is made for it.
+struct Input {
+  explicit Input(std::string name, DiagOptions options) : path(std::move(name)), diags(std::move(options)) {}
+  std::string path;
+  const SourceFile* file = nullptr;
+  Context context;
+  DiagSink diags;
+  Module module;
+};
+
+class Session {
+ public:
+  Session(Env& env, const CommonOptions& options, std::vector<std::string> args);
+
+  Env& env() { return env_; }
+  std::ostream& out() { return *env_.out; }
+  std::ostream& err() { return *env_.err; }
+  const CommonOptions& options() const { return options_; }
+  SourceManager& sources() { return sources_; }
+  spdlog::logger& log() { return *log_; }
+  DiagOptions diag_options() const { return diag_options_; }
+
+  // False if -W names no warning; the error is shown.
+  bool check_warning_names();
+
+  // A diagnostic of the command line or a file as a whole, shown at once.
+  template <Diag D, class... Args>
+  void report(std::string help, Args&&... args) {
+    DiagSink sink(diag_options_);
+    DiagBuilder builder = sink.report<D>(Span{}, std::forward<Args>(args)...);
+    if (!help.empty()) builder.help("{}", help);
+    show(sink);
+  }
+  // Shows what the sink has collected and empties it.
+  void show(DiagSink& sink);
+  // A wrong command line: shows the message and returns the exit code.
+  int usage_error(const std::string& message, const std::string& help = {});
+
+  // Calls `work` for each file, shows its diagnostics, turns exceptions into crash files. Returns the worst code; an
+  // input that has errors counts as kBadInput whatever `work` returns.
+  int each(const std::vector<std::string>& files, const std::function<int(Input&)>& work);
+
+  // Loads and parses; false (and diagnostics) on failure.
+  bool load(Input& input);
+  bool read(Input& input);
+
+  // How output is printed: --dialect and --style if given, else `style` of the input (`keep`) or the default.
+  PrintOptions print_options_for(const Module& module, bool keep) const;
+  // Prints, with the final newline; reports what the legacy dialect loses.
+  std::string print_text(Input& input, const Module& module, PrintOptions options);
+  // Text to a file or, for "-" or "", to stdout. False and a diagnostic on failure.
+  bool write_output(const std::string& path, std::string_view text);
+
+  // Shows what is shown at the very end (SARIF is one document).
+  void finish();
+
+ private:
+  int guarded(Input& input, const std::function<int(Input&)>& work);
+  RenderOptions render_options() const;
+
+  Env& env_;
+  CommonOptions options_;
+  std::vector<std::string> args_;
+  SourceManager sources_;
+  DiagOptions diag_options_;
+  std::vector<Diagnostic> sarif_;
+  std::shared_ptr<spdlog::logger> log_;
+  bool legacy_warned_ = false;
+};
+
+}  // namespace pldc

@@ -1,0 +1,211 @@
+#include "frontend/reader.h"
+
+#include "support/check.h"
+
+namespace pldc {
+
+Reader::Reader(const SourceFile& file, Context& context, DiagSink& diags, const ReadOptions& options)
+    : file_(file), ctx_(context), diags_(diags), options_(options), lex_(file, diags, options.max_depth) {}
+
+Token Reader::take() {
+  const Token taken = tok_;
+  prev_end_ = taken.end;
+  if (has_tok2_) {
+    tok_ = tok2_;
+    has_tok2_ = false;
+  } else {
+    tok_ = lex_.next();
+  }
+  return taken;
+}
+
+const Token& Reader::peek2() {
+  if (!has_tok2_) {
+    tok2_ = lex_.next();
+    has_tok2_ = true;
+  }
+  return tok2_;
+}
+
+bool Reader::accept(Tok kind) {
+  if (tok_.kind != kind) return false;
+  take();
+  return true;
+}
+
+bool Reader::accept_word(std::string_view word) {
+  if (!at_word(word)) return false;
+  take();
+  return true;
+}
+
+std::string Reader::found() const {
+  const bool spelled = at(Tok::Name) || at(Tok::Int) || at(Tok::Float) || at(Tok::String);
+  if (!spelled) return std::string(describe(tok_.kind));
+  const std::string_view t = text(tok_);
+  return std::string(describe(tok_.kind)) + " '" + std::string(t.substr(0, 40)) +
+         (t.size() > 40 ? "...'" : "'");
+}
+
+void Reader::unexpected(std::string_view wanted) {
+  if (tok_.kind == Tok::Error) return;  // the lexer has reported it
+  const std::uint32_t begin = tok_.begin;
+  const std::uint32_t end = tok_.end > begin ? tok_.end : begin + 1;
+  diags_.report<Diag::unexpected_token>(lex_.span(begin, end), wanted, found());
+}
+
+bool Reader::expect(Tok kind, std::string_view where) {
+  if (accept(kind)) return true;
+  unexpected(fmt::format("{} {}", describe(kind), where));
+  return false;
+}
+
+bool Reader::expect_word(std::string_view word, std::string_view where) {
+  if (accept_word(word)) return true;
+  unexpected(fmt::format("'{}' {}", word, where));
+  return false;
+}
+
+bool Reader::too_deep(Span where) {
+  if (depth_ <= options_.max_depth) return false;
+  diags_.report<Diag::too_deep>(where, "expressions", options_.max_depth);
+  return true;
+}
+
+void Reader::resync(std::uint32_t statement_column) {
+  has_tok2_ = false;
+  lex_.resync(prev_end_, statement_column);
+  if (comment_head_ > lex_.comments().size()) comment_head_ = lex_.comments().size();
+  tok_ = lex_.next();
+}
+
+void Reader::bind(Name name, const Var* var) {
+  if (name.id() >= scope_.size()) scope_.resize(name.id() + 64 + scope_.size() / 2, nullptr);
+  bound_.emplace_back(name, scope_[name.id()]);
+  scope_[name.id()] = var;
+}
+
+void Reader::close_scope(bool keep_names) {
+  PLDC_CHECK(!scope_marks_.empty(), "scopes are balanced");
+  const std::size_t mark = scope_marks_.back();
+  scope_marks_.pop_back();
+  if (keep_names) return;
+  while (bound_.size() > mark) {
+    scope_[bound_.back().first.id()] = bound_.back().second;
+    bound_.pop_back();
+  }
+}
+
+void Reader::reset_scope() {
+  for (const auto& [name, before] : bound_) scope_[name.id()] = nullptr;
+  bound_.clear();
+  scope_marks_.clear();
+}
+
+const Var* Reader::dynamic(Name name) const {
+  return name.id() < dynamics_.size() ? dynamics_[name.id()] : nullptr;
+}
+
+std::vector<std::string_view> Reader::names_in_scope() const {
+  std::vector<std::string_view> names;
+  for (const auto& [name, before] : bound_) {
+    if (lookup(name) != nullptr) names.push_back(name.text());
+    if (names.size() > 2000) break;  // suggestions are a courtesy, not worth a quadratic search
+  }
+  for (const auto& [name, value] : constants_) names.push_back(name.text());
+  return names;
+}
+
+const Expr* Reader::undefined_name(Name name, Span where) {
+  // Marks a variable without a definition, made by a defective pass (format.md 1.7, G25): the printer adds
+  // the suffix again, and the verifier reports the variable.
+  constexpr std::string_view suffix = "__FREE_VAR";
+  const std::string_view spelled = name.text();
+  if (spelled.size() > suffix.size() && spelled.substr(spelled.size() - suffix.size()) == suffix) {
+    const Name hint = ctx_.name(spelled.substr(0, spelled.size() - suffix.size()));
+    const Var* var = ctx_.var(hint, ctx_.unknown(), where);
+    bind(name, var);
+    return var;
+  }
+  if (!incomplete_names_) {
+    auto d = diags_.report<Diag::undefined_name>(where, spelled);
+    const std::string_view guess = closest(spelled, names_in_scope());
+    if (!guess.empty()) {
+      d.help("did you mean '{}'?", guess);
+    } else {
+      d.help(
+          "assign it before this use; a name that only one branch of an 'if' or a loop body defines is not "
+          "visible "
+          "after it");
+    }
+  }
+  // Bound, so that one slip is reported once.
+  const Var* var = ctx_.var(name, ctx_.unknown(), where);
+  bind(name, var);
+  return nullptr;
+}
+
+const Expr* Reader::resolve_name(Name name, Span where) {
+  if (in_type_) {
+    // A declared symbol wins inside types (G36) unless a parameter re-points it.
+    if (const Var* symbol = dynamic(name)) {
+      if (draft_ != nullptr) {
+        for (const Param& param : draft_->params) {
+          if (param.var->name == name && dyn<ScalarType>(param.var->type) != nullptr) return param.var;
+        }
+      }
+      return symbol;
+    }
+  }
+  if (const Var* var = lookup(name)) return var;
+  if (const Var* symbol = dynamic(name)) return symbol;
+  if (const auto constant = constants_.find(name); constant != constants_.end()) {
+    foldable_ =
+        constant->second->kind == ExprKind::ConstInt || constant->second->kind == ExprKind::ConstFloat;
+    // A copy with this place: every occurrence has its own span.
+    if (const auto* i = dyn<ConstInt>(constant->second)) return ctx_.const_int(i->value, i->dtype, where);
+    if (const auto* f = dyn<ConstFloat>(constant->second)) return ctx_.const_float(f->value, f->dtype, where);
+    return constant->second;
+  }
+  if (in_signature_) {
+    if (const Var* later = signature_scalar(name)) return later;
+  }
+  if (in_domain_header_) return forward(name, ctx_.unknown(), where);
+  return undefined_name(name, where);
+}
+
+const Var* Reader::forward(Name name, const Type* type, Span where) {
+  const Var*& var = forward_[name];
+  if (var == nullptr) var = ctx_.var(name, type, where);
+  return var;
+}
+
+const Var* Reader::assign_target(Name name, Span where, const Type* type) {
+  if (!forward_.empty()) {
+    if (const auto found = forward_.find(name); found != forward_.end()) {
+      // The domain's header has named this variable already.
+      auto* var = const_cast<Var*>(found->second);  // still being read: nobody else relies on its type
+      var->type = type;
+      var->span = where;
+      forward_.erase(found);
+      bind(name, var);
+      return var;
+    }
+  }
+  const Var* bound = lookup(name);
+  // Re-assigning a plain variable keeps the variable; a loop's carry is never assigned to (format.md 2.3).
+  if (bound != nullptr && !bound->is_iter_arg) {
+    if (is_unknown(bound->type))
+      const_cast<Var*>(bound)->type = type;  // still being read: nobody else has seen it
+    return bound;
+  }
+  const Var* var = ctx_.var(name, type, where);
+  bind(name, var);
+  return var;
+}
+
+Module parse(const SourceFile& file, Context& context, DiagSink& diags, const ReadOptions& options) {
+  return Reader(file, context, diags, options).read();
+}
+
+}  // namespace pldc

@@ -1,0 +1,37 @@
+#include "frontend/writer.h"
+
+namespace pldc {
+
+PrintOptions print_options(const TextStyle& style) {
+  PrintOptions options;
+  options.dialect = style.dialect;
+  options.style = style.style;
+  options.prefix = style.prefix;
+  return options;
+}
+
+void print(const Module& module, const PrintOptions& options, std::string& out) {
+  Writer(options, out).module(module);
+}
+
+std::string print(const Module& module, const PrintOptions& options) {
+  std::string out;
+  print(module, options, out);
+  return out;
+}
+
+std::string print_expr(const Expr* expr) {
+  const PrintOptions options;
+  std::string out;
+  Writer(options, out).fragment(expr);
+  return out;
+}
+
+std::string print_type(const Type* type) {
+  const PrintOptions options;
+  std::string out;
+  Writer(options, out).fragment(type);
+  return out;
+}
+
+}  // namespace pldc

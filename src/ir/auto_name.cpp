@@ -1,0 +1,114 @@
+#include "ir/auto_name.h"
+
+#include "ir/walk.h"
+
+namespace pldc {
+
+namespace {
+
+constexpr std::string_view kDelimiter = "__";
+constexpr std::string_view kWrapperPrefix = "__auto_";
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool all_digits(std::string_view text) {
+  if (text.empty()) return false;
+  for (const char c : text) {
+    if (!is_digit(c)) return false;
+  }
+  return true;
+}
+
+// The number of a `v<digits>` token. Longer numbers than any pass makes are no versions.
+std::optional<std::uint32_t> version_of(std::string_view token) {
+  if (token.size() < 2 || token.size() > 10 || token[0] != 'v' || !all_digits(token.substr(1)))
+    return std::nullopt;
+  std::uint32_t value = 0;
+  for (const char c : token.substr(1)) value = value * 10 + static_cast<std::uint32_t>(c - '0');
+  return value;
+}
+
+// Splits off the text after the last '_' (or everything).
+std::string_view last_token(std::string_view text) {
+  const auto at = text.rfind('_');
+  return at == std::string_view::npos ? text : text.substr(at + 1);
+}
+std::string_view without_last_token(std::string_view text) {
+  const auto at = text.rfind('_');
+  return at == std::string_view::npos ? std::string_view{} : text.substr(0, at);
+}
+
+}  // namespace
+
+AutoName parse_auto_name(std::string_view name) {
+  // Starting at 1 keeps a base non-empty: `_` gives `___ssa_v0`, which parses to `_` again, and the leading
+  // delimiter of a wrapper's buffer stays with its base.
+  const auto cut = name.find(kDelimiter, 1);
+  if (cut == std::string_view::npos) return {name, {}, NameRole::None, std::nullopt};
+  std::string_view rest = name.substr(cut + kDelimiter.size());
+  // The printer tells equal names apart by `_1`, `_2`, ...; read back from text, the suffix is no part of the
+  // name.
+  if (all_digits(last_token(rest)) && version_of(last_token(without_last_token(rest))))
+    rest = without_last_token(rest);
+
+  AutoName parts{name.substr(0, cut), {}, NameRole::None, version_of(last_token(rest))};
+  if (parts.version) rest = without_last_token(rest);
+  const auto role = parse_enum<NameRole>(last_token(rest));
+  if (role && *role != NameRole::None) {
+    parts.role = *role;
+    rest = without_last_token(rest);
+  }
+  if (!parts.version && parts.role == NameRole::None) return {name, {}, NameRole::None, std::nullopt};
+  parts.qualifier = rest;
+  return parts;
+}
+
+bool is_versionable_base(std::string_view base) {
+  if (base.substr(0, kWrapperPrefix.size()) == kWrapperPrefix) {
+    const std::string_view number = last_token(base);
+    if (all_digits(number)) base.remove_prefix(kDelimiter.size());
+  }
+  return base.find(kDelimiter) == std::string_view::npos;
+}
+
+std::string build_auto_name(std::string_view base, std::string_view qualifier, NameRole role,
+                            std::optional<std::uint32_t> version) {
+  std::string out(base);
+  std::string suffix(qualifier);
+  const auto token = [&](std::string_view text) {
+    if (!suffix.empty()) suffix += '_';
+    suffix += text;
+  };
+  if (role != NameRole::None) token(name_of(role));
+  if (version) token("v" + std::to_string(*version));
+  if (!suffix.empty()) out.append(kDelimiter).append(suffix);
+  return out;
+}
+
+std::string rename_auto_name(std::string_view name, NameRole role, std::uint32_t version) {
+  const AutoName parts = parse_auto_name(name);
+  return build_auto_name(parts.base, parts.qualifier, role, version);
+}
+
+std::string_view auto_name_stem(std::string_view name) {
+  const auto cut = name.find(kDelimiter, 1);
+  return cut == std::string_view::npos ? name : name.substr(0, cut);
+}
+
+NamePool::NamePool(const Function* function) {
+  for (const Param& param : function->params) add(param.var->name.text());
+  walk_stmts(function->body,
+             [&](const Stmt* stmt) { for_each_def(stmt, [&](const Var* var) { add(var->name.text()); }); });
+}
+
+std::string NamePool::fresh_like(std::string_view like) {
+  const AutoName parts = parse_auto_name(like);
+  const NameRole role = parts.role == NameRole::None ? NameRole::Ssa : parts.role;
+  std::uint32_t version = parts.version ? *parts.version + 1 : 0;
+  for (;; ++version) {
+    std::string name = build_auto_name(parts.base, parts.qualifier, role, version);
+    if (used_.insert(name).second) return name;
+  }
+}
+
+}  // namespace pldc

@@ -1,0 +1,24 @@
+// What must hold for every call of an op, printed text included.
+#pragma once
+
+#include "ir/context.h"
+#include "support/diag.h"
+
+namespace pldc {
+
+// Operand count and kinds (Unknown passes), keyword names, kinds and presence, and the creation errors of the
+// distributed ops (passes.md 4). Reports each fault at the operand, keyword or call; false if there was one.
+// A call of a function of the program passes.
+bool check_call(DiagSink& diags, const Call* call);
+
+// Which operand of the op's table the argument with this index of the call is: they differ where an optional operand in
+// the middle is absent (stage2 of pld.tile.put, scratch of tile.mgather). Null beyond the table.
+const Operand* operand_of(const Call* call, std::size_t argument);
+
+// What the call does to the memory of the argument, keywords considered: an atomic store or notify also reads.
+Access access_of(const Call* call, std::size_t argument);
+
+// The argument for the operand of that name, or null.
+const Expr* argument(const Call* call, std::string_view operand);
+
+}  // namespace pldc

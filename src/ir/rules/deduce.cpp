@@ -1,0 +1,37 @@
+#include "ir/rules/rule.h"
+
+namespace pldc {
+
+const Type* deduce(Context& context, DiagSink& diags, OpId op, List<const Expr*> args, Attrs kwargs, Span span) {
+  using RuleFunction = const Type* (*)(const RuleCall&);
+  static constexpr RuleFunction rules[] = {
+#define PLDC_RULE(id) rule_##id,
+#include "ir/ops/rules.def"
+#undef PLDC_RULE
+  };
+  // Nothing is known about the result if nothing is known about an operand.
+  for (const Expr* arg : args) {
+    if (is_unknown(arg->type)) return context.unknown();
+  }
+  const RuleCall call(context, diags, op, args, kwargs, span);
+  return rules[static_cast<std::size_t>(op_info(op).rule.rule)](call);
+}
+
+DType promote(DType a, DType b) {
+  if (a == b) return a;
+  if (is_float(a) != is_float(b)) return is_float(a) ? a : b;
+  const unsigned left = bit_width(a);
+  const unsigned right = bit_width(b);
+  if (left != right) {
+    // BOOL is stored in a byte but is the narrowest integer.
+    if (a == DType::BOOL) return b;
+    if (b == DType::BOOL) return a;
+    return left > right ? a : b;
+  }
+  if (is_float(a)) return a;
+  if (a == DType::BOOL) return b;
+  if (b == DType::BOOL) return a;
+  return is_signed_int(a) ? a : b;
+}
+
+}  // namespace pldc

@@ -1,0 +1,69 @@
+// Tracing a value back to the parameter whose memory it is (passes.md 2.8). Used by the outliners,
+// NormalizeReturnOrder, MaterializeDistTensorCtx and the verifier of ReturnParamsExplicit.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "ir/module.h"
+
+namespace pldc {
+
+// Answers are cached, so one tracer serves a whole pass over one (unchanged) program.
+class ParamTracer {
+ public:
+  static constexpr int kNone = -1;
+
+  explicit ParamTracer(const Program* program);
+
+  // Position of the parameter of `function` that `value`, an expression of its body, is the memory of; or
+  // kNone. Followed are: other names, writebacks (store, assemble, in-place ops), results of calls and
+  // submits that return a parameter, and loops. A loop is passed only if its body yields the memory it was
+  // given: what a loop computes anew is not the initial value, though the reference says so.
+  int param_of(const Function* function, const Expr* value);
+
+  // For each value of the function's first return statement the parameter it is, or kNone.
+  const std::vector<int>& returned_params(const Function* function);
+
+  const Function* function(Name name) const;
+
+ private:
+  enum class DefKind : std::uint8_t { Param, Assign, LoopValue };
+  struct Def {
+    DefKind kind;
+    int index;            // Param: its position
+    const Expr* value;    // Assign: the value; LoopValue: the initial value
+    const Expr* yielded;  // LoopValue: what the body yields in that place; null: unknown
+  };
+  struct Scope {
+    std::unordered_map<const Var*, Def> defs;
+    std::unordered_map<const Var*, int> found;
+    std::vector<const Var*> trail;  // order in which `found` grew
+    std::vector<int> returned;
+    bool returned_done = false;
+    bool returned_busy = false;
+  };
+
+  Scope& scope_of(const Function* function);
+  static void collect(Body body, Scope& scope);
+  int trace(Scope& scope, const Expr* value);
+  int trace_loop(Scope& scope, const Var* var, const Def& def);
+  // One step back, or null: what `value` is another name for.
+  const Expr* step(const Scope& scope, const Expr* value);
+  const Expr* argument_returned(const Expr* call, std::size_t position, std::size_t results);
+  void fill_from_inner_call(const Function* wrapper, Scope& scope, std::size_t results);
+
+  std::unordered_map<Name, const Function*> functions_;
+  std::unordered_map<const Function*, Scope> scopes_;
+};
+
+// Scopes that a yield for the enclosing loop or branch may stand in: runtime scopes, split regions, domains.
+constexpr bool yields_pass_through(ScopeKind kind) {
+  return kind == ScopeKind::Runtime || kind == ScopeKind::SplitAiv || kind == ScopeKind::CommDomain;
+}
+// The trailing yield of a loop or branch body, looked for through such scopes; null if there is none.
+const YieldStmt* trailing_yield(Body body);
+// The first return statement in textual order; null if there is none.
+const ReturnStmt* first_return(Body body);
+
+}  // namespace pldc

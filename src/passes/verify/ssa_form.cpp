@@ -1,0 +1,156 @@
+// SSAForm: each variable has one definition, which is visible where the variable is read; loops and ifs hand
+// values on through their yields only.
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "ir/walk.h"
+#include "passes/trace.h"
+#include "passes/verify/verifiers.h"
+
+namespace pldc {
+
+namespace {
+
+class SsaVerifier {
+ public:
+  explicit SsaVerifier(DiagSink& diags) : diags_(diags) {}
+
+  void run(const Function* f) {
+    for (const Param& param : f->params) define(param.var, param.var->span, false);
+    body(f->body, false);
+  }
+
+ private:
+  void define(const Var* var, Span place, bool by_header) {
+    const auto [known, fresh] = defined_.emplace(var, place);
+    if (!fresh) {
+      auto report = by_header ? diags_.report<Diag::ssa_shadowed>(place, var->name.text())
+                              : diags_.report<Diag::ssa_redefined>(place, var->name.text());
+      report.note(known->second, "first defined here").help("run ConvertToSSA, or use another name");
+    }
+    if (visible_.insert(var).second) order_.push_back(var);
+  }
+
+  void use(const Expr* root, Span place) {
+    walk_expr(root, [&](const Expr* e) {
+      const auto* var = dyn<Var>(e);
+      if (var == nullptr || visible_.count(var) != 0) return;
+      const auto known = defined_.find(var);
+      // A variable without any definition so far is a symbol, or a finding of UseAfterDef.
+      if (known == defined_.end() || !reported_.insert(var).second) return;
+      diags_.report<Diag::ssa_out_of_scope>(place, var->name.text())
+          .note(known->second, "defined here")
+          .help("yield '{}' from that body and read the result instead", var->name.text());
+    });
+  }
+
+  void leave(std::size_t mark) {
+    while (order_.size() > mark) {
+      visible_.erase(order_.back());
+      order_.pop_back();
+    }
+  }
+
+  // `takes_yield`: something takes the values of a yield at the end of this list.
+  void body(Body list, bool takes_yield) {
+    for (std::size_t i = 0; i < list.size(); ++i) stmt(list[i], takes_yield && i + 1 == list.size());
+  }
+
+  void branch(Body list, std::size_t results, std::string_view owner, std::string_view part, Span span) {
+    const std::size_t mark = order_.size();
+    body(list, true);
+    leave(mark);
+    const YieldStmt* yield = trailing_yield(list);
+    if (yield == nullptr) {
+      if (results != 0) {
+        diags_.report<Diag::ssa_missing_yield>(span, owner, results, part)
+            .help("end the body with pl.yield_ of {} values", results);
+      }
+    } else if (yield->values.size() != results) {
+      diags_.report<Diag::ssa_yield_count>(yield->span, yield->values.size(), owner, results)
+          .help("yield {} values", results);
+    }
+  }
+
+  void loop(List<IterArg> carries, List<const Var*> results, Body list, const Expr* condition,
+            const Var* loop_var, Span span) {
+    const std::size_t mark = order_.size();
+    if (loop_var != nullptr) define(loop_var, span, true);
+    for (const IterArg& carry : carries) define(carry.var, span, true);
+    if (condition != nullptr) use(condition, span);
+    branch(list, results.size(), "the loop", "its body", span);
+    leave(mark);
+    if (carries.size() != results.size()) {
+      diags_.report<Diag::ssa_result_count>(span, carries.size(), results.size())
+          .help("name as many results as there are init_values");
+    }
+    for (const Var* v : results) define(v, span, true);
+  }
+
+  void stmt(const Stmt* s, bool yield_allowed) {
+    switch (s->kind) {
+      case StmtKind::Assign:
+        use(static_cast<const AssignStmt*>(s)->value, s->span);
+        define(static_cast<const AssignStmt*>(s)->var, s->span, false);
+        break;
+      case StmtKind::Yield:
+        if (!yield_allowed) {
+          diags_.report<Diag::ssa_misplaced_yield>(s->span).help(
+              "move it to the end of the body of a loop or of a branch");
+        }
+        for_each_expr(s, [&](const Expr* e) { use(e, s->span); });
+        break;
+      case StmtKind::Eval:
+      case StmtKind::Return:
+      case StmtKind::Break:
+      case StmtKind::Continue:
+      case StmtKind::Inline:
+        for_each_expr(s, [&](const Expr* e) { use(e, s->span); });
+        break;
+      case StmtKind::If: {
+        const auto* n = static_cast<const IfStmt*>(s);
+        use(n->condition, s->span);
+        branch(n->then_body, n->return_vars.size(), "the if", "its first branch", s->span);
+        if (n->has_else || !n->return_vars.empty()) {
+          branch(n->else_body, n->return_vars.size(), "the if", "its else branch", s->span);
+        }
+        for (const Var* v : n->return_vars) define(v, s->span, true);
+        break;
+      }
+      case StmtKind::For: {
+        const auto* n = static_cast<const ForStmt*>(s);
+        for_each_expr(s, [&](const Expr* e) { use(e, s->span); });
+        loop(n->iter_args, n->return_vars, n->body, nullptr, n->loop_var, s->span);
+        break;
+      }
+      case StmtKind::While: {
+        const auto* n = static_cast<const WhileStmt*>(s);
+        for (const IterArg& arg : n->iter_args) use(arg.init, s->span);
+        loop(n->iter_args, n->return_vars, n->body, n->condition, nullptr, s->span);
+        break;
+      }
+      case StmtKind::Scope: {
+        const auto* n = static_cast<const ScopeStmt*>(s);
+        for_each_expr(s, [&](const Expr* e) { use(e, s->span); });
+        body(n->body, yield_allowed && yields_pass_through(n->scope));
+        break;
+      }
+    }
+  }
+
+  DiagSink& diags_;
+  std::unordered_map<const Var*, Span> defined_;
+  std::unordered_set<const Var*> visible_;
+  std::vector<const Var*> order_;  // of visible_, for leaving a body
+  std::unordered_set<const Var*> reported_;
+};
+
+}  // namespace
+
+void verify_SSAForm(const Program* program, DiagSink& diags) {
+  for (const Function* f : program->functions) SsaVerifier(diags).run(f);
+}
+
+}  // namespace pldc

@@ -1,0 +1,19 @@
+// One verifier a property: `void verify_<Property>(const Program*, DiagSink&)` reports every finding as an
+// error with its place and returns. A verifier never changes the program, needs no other property, and
+// accepts every program that the reader makes. verify.cpp is the only caller; a property that holds by
+// construction has an empty verifier.
+#pragma once
+
+#include "passes/pass.h"
+
+namespace pldc {
+
+#define PLDC_PROPERTY(id, checked, doc) void verify_##id(const Program* program, DiagSink& diags);
+#include "passes/properties.def"
+#undef PLDC_PROPERTY
+
+// The finder behind AtomicAddDtypeValid, for a backend whose memory cannot add BF16 atomically. No backend of
+// this project is one, so the property itself never reports anything.
+void find_bf16_atomic_adds(const Program* program, DiagSink& diags);
+
+}  // namespace pldc

@@ -1,0 +1,144 @@
+#include "support/process.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <thread>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/file.h"
+
+extern char** environ;
+
+namespace pldc {
+namespace {
+
+// Closes what it holds; -1 is nothing.
+struct Fd {
+  int fd = -1;
+  Fd() = default;
+  Fd(const Fd&) = delete;
+  Fd& operator=(const Fd&) = delete;
+  ~Fd() { reset(); }
+  void reset() {
+    if (fd >= 0) close(fd);
+    fd = -1;
+  }
+};
+
+void drain(Fd& out, std::string& out_text, Fd& err, std::string& err_text) {
+  char buffer[1 << 14];
+  while (out.fd >= 0 || err.fd >= 0) {
+    pollfd ready[2] = {{out.fd, POLLIN, 0}, {err.fd, POLLIN, 0}};
+    if (poll(ready, 2, -1) < 0 && errno != EINTR) return;
+    for (int i = 0; i < 2; ++i) {
+      Fd& from = i == 0 ? out : err;
+      if (from.fd < 0 || ready[i].revents == 0) continue;
+      const ssize_t got = read(from.fd, buffer, sizeof buffer);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) {
+        from.reset();
+      } else {
+        (i == 0 ? out_text : err_text).append(buffer, static_cast<std::size_t>(got));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+ProcessResult run_process(const Command& command) {
+  ProcessResult result;
+  std::vector<char*> argv;
+  for (const std::string& arg : command.args) argv.push_back(const_cast<char*>(arg.c_str()));
+  argv.push_back(nullptr);
+  if (command.args.empty()) {
+    result.error = "no command";
+    return result;
+  }
+  if (!command.directory.empty() && !is_directory(command.directory)) {
+    result.error = "the working directory '" + command.directory + "' does not exist";
+    return result;
+  }
+
+  Fd out_read, out_write, err_read, err_write;
+  if (command.capture) {
+    int ends[2];
+    // Close-on-exec: another thread may be starting a process at this moment, which must not keep our pipe open.
+    if (pipe2(ends, O_CLOEXEC) == 0) {
+      out_read.fd = ends[0];
+      out_write.fd = ends[1];
+    }
+    if (pipe2(ends, O_CLOEXEC) == 0) {
+      err_read.fd = ends[0];
+      err_write.fd = ends[1];
+    }
+    if (out_read.fd < 0 || err_read.fd < 0) {
+      result.error = std::string("no pipe: ") + std::strerror(errno);
+      return result;
+    }
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (command.null_input) posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  if (command.capture) {
+    posix_spawn_file_actions_adddup2(&actions, out_write.fd, 1);
+    posix_spawn_file_actions_adddup2(&actions, err_write.fd, 2);
+  }
+  if (!command.directory.empty()) posix_spawn_file_actions_addchdir_np(&actions, command.directory.c_str());
+  pid_t pid = 0;
+  const int failed = posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) {
+    result.error = std::strerror(failed);
+    return result;
+  }
+  out_write.reset();
+  err_write.reset();
+  drain(out_read, result.out, err_read, result.err);
+
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0) {
+    if (errno == EINTR) continue;
+    result.error = std::strerror(errno);
+    return result;
+  }
+  if (WIFSIGNALED(status)) {
+    result.signal = WTERMSIG(status);
+    result.exit_code = 128 + result.signal;
+  } else {
+    result.exit_code = WEXITSTATUS(status);
+  }
+  return result;
+}
+
+std::vector<ProcessResult> run_processes(std::vector<Command> commands, unsigned jobs) {
+  std::vector<ProcessResult> results(commands.size());
+  for (ProcessResult& result : results) result.error = "not started";
+  if (jobs == 0) jobs = std::max(1U, std::thread::hardware_concurrency());
+  jobs = static_cast<unsigned>(std::min<std::size_t>(jobs, commands.size()));
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> failed{false};
+  const auto work = [&] {
+    for (;;) {
+      const std::size_t i = next.fetch_add(1);
+      if (i >= commands.size() || failed) return;
+      commands[i].capture = true;
+      results[i] = run_process(commands[i]);
+      if (!results[i].ok()) failed = true;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned i = 1; i < jobs; ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  return results;
+}
+
+}  // namespace pldc

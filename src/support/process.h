@@ -1,0 +1,31 @@
+// Running other programs, without a shell.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace pldc {
+
+struct Command {
+  std::vector<std::string> args;  // args[0] is looked up in PATH
+  std::string directory;          // working directory; empty: this process's
+  bool capture = false;           // collect stdout and stderr; otherwise the program inherits them
+  bool null_input = true;         // stdin is /dev/null; otherwise inherited
+};
+
+struct ProcessResult {
+  std::string error;  // not empty: the program could not be started, and why
+  int exit_code = 0;  // as a shell gives it: 128 + signal if a signal ended the program
+  int signal = 0;
+  std::string out;
+  std::string err;
+  bool ok() const { return error.empty() && exit_code == 0; }
+};
+
+ProcessResult run_process(const Command& command);
+
+// Runs the commands, at most `jobs` at a time (0: one per processor). Output is captured. Once one has failed no more
+// are started: their results keep the error "not started".
+std::vector<ProcessResult> run_processes(std::vector<Command> commands, unsigned jobs);
+
+}  // namespace pldc
