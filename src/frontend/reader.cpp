@@ -170,6 +170,17 @@ const Expr* Reader::resolve_name(Name name, Span where) {
   if (in_signature_) {
     if (const Var* later = signature_scalar(name)) return later;
   }
+  if (in_view_) {
+    // A pass may leave a caller's variable in the view of a callee's tile; any other unknown name is a symbol.
+    for (const auto& draft : drafts_) {
+      for (const Param& param : draft->params) {
+        if (param.var->name == name) return param.var;
+      }
+    }
+    if (name.id() >= dynamics_.size()) dynamics_.resize(name.id() + 16, nullptr);
+    dynamics_[name.id()] = ctx_.var(name, ctx_.scalar(DType::INDEX), where);
+    return dynamics_[name.id()];
+  }
   if (in_domain_header_) return forward(name, ctx_.unknown(), where);
   return undefined_name(name, where);
 }

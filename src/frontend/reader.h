@@ -244,6 +244,8 @@ class Reader {
   const Expr* read_const();
   const Expr* read_list(Tok close, Span open);
   const Expr* make_binary(BinaryOp op, const Expr* lhs, const Expr* rhs, bool foldable, Span where);
+  bool is_all_constant(const Expr* e) const;
+  const Expr* unfold_negative(const Expr* e);
   const Expr* fold(BinaryOp op, const Expr* lhs, const Expr* rhs, Span where);
   const Expr* resolve_name(Name name, Span where);
   const Expr* read_subscript(const Expr* base, std::uint32_t begin);
@@ -323,6 +325,7 @@ class Reader {
   std::vector<const Var*> dump_tags_;
   std::optional<SplitMode> split_region_;
   bool in_type_ = false;
+  bool in_view_ = false;  // inside the fields of a view: unknown names are symbols
   bool foldable_ = false;  // the expression read last is a tree of literals and module constants
   std::vector<const ConstInt*> small_dims_;
   std::unordered_map<std::string, WindowDecl> windows_;  // by label

@@ -205,6 +205,7 @@ bool Reader::read_attr_dict(std::vector<Attr>& attrs, bool call_attrs) {
     AttrValue value;
     if (!read_value(value, key)) return false;
     if (call_attrs && key == "core_num" && value.kind == AttrKind::Int) {
+      saw_legacy_ = true;  // the dump dialect writes the constant typed (G21)
       value = AttrValue::of_expr(ctx_.const_int(value.integer));
     }
     if (call_attrs && (key == "device" || key == "core_num" || key == "predicate") &&

@@ -104,7 +104,14 @@ const Expr* Reader::make_binary(BinaryOp op, const Expr* lhs, const Expr* rhs, b
   foldable_ = false;
   lhs = typed(lhs);
   rhs = typed(rhs);
-  if (!authoring_) return ctx_.binary(op, lhs, rhs, where);
+  if (!authoring_) {
+    // Constants of an all-constant tree print typed, so a bare negative literal beside one was a negation.
+    if (is_all_constant(lhs) && is_all_constant(rhs)) {
+      lhs = unfold_negative(lhs);
+      rhs = unfold_negative(rhs);
+    }
+    return ctx_.binary(op, lhs, rhs, where);
+  }
   if (foldable && !is_comparison(op) && !is_logical(op)) {
     const std::uint32_t errors = diags_.error_count();
     if (const Expr* folded = fold(op, lhs, rhs, where)) {
@@ -114,6 +121,20 @@ const Expr* Reader::make_binary(BinaryOp op, const Expr* lhs, const Expr* rhs, b
     if (diags_.error_count() != errors) return nullptr;
   }
   return author_binary(ctx_, diags_, op, lhs, rhs, where);
+}
+
+bool Reader::is_all_constant(const Expr* e) const {
+  if (e->kind == ExprKind::ConstInt) return true;
+  const auto* binary = dyn<Binary>(e);
+  return binary != nullptr && is_all_constant(binary->lhs) && is_all_constant(binary->rhs);
+}
+
+const Expr* Reader::unfold_negative(const Expr* e) {
+  const auto* i = dyn<ConstInt>(e);
+  if (i == nullptr || i->value >= 0 || i->dtype != DType::INDEX || !i->span.valid()) return e;
+  if (file_.text()[i->span.begin - file_.base()] != '-') return e;
+  if (i->value == std::numeric_limits<std::int64_t>::min()) return e;
+  return ctx_.unary(UnaryOp::Neg, ctx_.const_int(-i->value, i->dtype, {i->span.begin + 1, i->span.end}), i->span);
 }
 
 // Literals and module constants fold as in Python; null where they do not (format.md 2.9.3).

@@ -368,7 +368,7 @@ bool Reader::read_spmd(Block& block, const Token& first, const Token* loop_name,
         c.name_hint = o.name_hint.substr(0, o.name_hint.size() - kSpmdSuffix.size());
       } else {
         c.name_hint = o.name_hint;
-        n.name_hint = ctx_.text(std::string(o.name_hint) + std::string(kSpmdSuffix));
+        if (authoring_) n.name_hint = ctx_.text(std::string(o.name_hint) + std::string(kSpmdSuffix));
       }
     }
     n.body = ctx_.list({make_scope(c)});
@@ -424,7 +424,7 @@ bool Reader::read_split_aiv(Block& block, const Token& first, const Token& name,
   n.span = span_from(first.begin);
   propagate_yield(block, body);
   const Stmt* scope = make_scope(n);
-  if (!in_core_ && draft_ != nullptr && !draft_->f.is_kernel()) {
+  if (authoring_ && !in_core_ && draft_ != nullptr && !draft_->f.is_kernel()) {
     ScopeStmt c{};
     c.kind = StmtKind::Scope;
     c.scope = ScopeKind::InCore;

@@ -21,7 +21,10 @@ bool Reader::read_block(Block& block, std::string_view where, IfEmpty if_empty) 
       read_statement(block);
       return true;
     }
-    if (if_empty == IfEmpty::Accept) return true;
+    if (if_empty == IfEmpty::Accept) {
+      saw_legacy_ = true;  // the dump dialect writes 'pass'
+      return true;
+    }
     if (!at(Tok::Error)) {
       diags_.report<Diag::empty_block>(lex_.span(tok_.begin, std::max(tok_.end, tok_.begin + 1)), where)
           .help("write 'pass' for an empty block");

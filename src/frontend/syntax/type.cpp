@@ -206,6 +206,18 @@ const Type* Reader::read_type_body() {
   return nullptr;
 }
 
+// Sets a flag for as long as it lives.
+namespace {
+struct FlagGuard {
+  explicit FlagGuard(bool& f) : flag(f), before(f) { flag = true; }
+  ~FlagGuard() { flag = before; }
+  FlagGuard(const FlagGuard&) = delete;
+  FlagGuard& operator=(const FlagGuard&) = delete;
+  bool& flag;
+  bool before;
+};
+}  // namespace
+
 const Type* Reader::read_tensor_type(TypeKind kind) {
   const std::uint32_t begin = prev_end_;
   if (!expect(Tok::LBracket, "after the tensor type")) return nullptr;
@@ -289,6 +301,7 @@ const Type* Reader::read_tensor_type(TypeKind kind) {
 
 const TensorView* Reader::read_tensor_view() {
   TensorView view;
+  const FlagGuard guard(in_view_);
   if (!expect(Tok::LParen, "after 'pl.TensorView'")) return nullptr;
   while (!at(Tok::RParen)) {
     const Token key_token = tok_;
@@ -327,6 +340,7 @@ struct Reader::TileViewText {
 };
 
 bool Reader::read_tile_view(TileViewText& view) {
+  const FlagGuard guard(in_view_);
   if (!expect(Tok::LParen, "after 'pl.TileView'")) return false;
   while (!at(Tok::RParen)) {
     const Token key_token = tok_;

@@ -131,10 +131,16 @@ const Type* make_tile_like(const RuleCall& call, const TileType* like, DType dty
   return call.ctx.tile(dtype, shape, nullptr, MemSpace::Vec, &view);
 }
 
+const Type* make_viewed(const RuleCall& call, TypeKind kind, DType dtype, Dims shape, const TensorView& view,
+                        const Var* window, const MemRef* memref) {
+  return call.ctx.tensor(kind, dtype, shape, call.ctx.make(view), memref, window);
+}
+
 const Type* make_tensor(const RuleCall& call, DType dtype, Dims shape, Dims valid) {
+  if (valid.empty() || same_dims(valid, shape)) return call.ctx.tensor(TypeKind::Tensor, dtype, shape);
   TensorView view;
   view.valid_shape = valid;
-  return call.ctx.tensor(TypeKind::Tensor, dtype, shape, &view);
+  return make_viewed(call, TypeKind::Tensor, dtype, shape, view);
 }
 
 }  // namespace pldc

@@ -122,6 +122,9 @@ std::optional<Dims> reshape_valid(const RuleCall& call, Dims shape, Dims valid, 
 const Type* make_tile(const RuleCall& call, DType dtype, Dims shape, std::optional<MemSpace> space, Dims valid = {});
 // The layout of an element-wise result: valid part, block layouts and padding of `like`, in vector memory.
 const Type* make_tile_like(const RuleCall& call, const TileType* like, DType dtype, Dims shape);
+// A tensor with a copy of the view.
+const Type* make_viewed(const RuleCall& call, TypeKind kind, DType dtype, Dims shape, const TensorView& view,
+                        const Var* window = nullptr, const MemRef* memref = nullptr);
 // A plain tensor; a view only if `valid` is not the whole shape.
 const Type* make_tensor(const RuleCall& call, DType dtype, Dims shape, Dims valid = {});
 

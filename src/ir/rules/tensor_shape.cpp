@@ -31,7 +31,7 @@ const Type* rule_TensorCreate(const RuleCall& call) {
   if (!shape || !call.positive(0, *shape, false)) return nullptr;
   TensorView view;
   view.layout = static_cast<TensorLayout>(call.integer("layout", 0));
-  return call.ctx.tensor(TypeKind::Tensor, call.dtype("dtype").value_or(DType::FP32), *shape, &view);
+  return make_viewed(call, TypeKind::Tensor, call.dtype("dtype").value_or(DType::FP32), *shape, view);
 }
 
 const Type* rule_TensorCreateL1(const RuleCall& call) {
@@ -93,14 +93,14 @@ const Type* rule_TensorFillpadExpand(const RuleCall& call) {
   const auto shape = call.tuple(1);
   TensorView view;
   if (!shape || !grows(call, t->shape, *shape) || !pad_value_ok(call, view.pad)) return nullptr;
-  return call.ctx.tensor(TypeKind::Tensor, t->dtype, *shape, &view);
+  return make_viewed(call, TypeKind::Tensor, t->dtype, *shape, view);
 }
 
 const Type* rule_TensorSetValid(const RuleCall& call) {
   const TensorType* t = call.tensor(0);
   TensorView view = view_of(t);
   if (!valid_extents(call, t->shape, view.valid_shape)) return nullptr;
-  return call.ctx.tensor(t->kind, t->dtype, t->shape, &view, nullptr, t->window);
+  return make_viewed(call, t->kind, t->dtype, t->shape, view, t->window);
 }
 
 const Type* rule_TensorConcat(const RuleCall& call) {
@@ -136,26 +136,12 @@ const Type* rule_TensorSlice(const RuleCall& call) {
   if (!region) return nullptr;
   std::vector<const Expr*> kept(shape->begin(), shape->end());
   std::vector<const Expr*> valid(region->begin(), region->end());
-  TensorView view = view_of(t);
-  if (call.count() > 4) {
-    // Strides of the dimensions that stay.
-    if (!view.stride.empty()) {
-      const auto dropped = call.tuple(4);
-      if (!dropped) return nullptr;
-      std::vector<const Expr*> strides;
-      for (std::size_t i = 0; i < view.stride.size(); ++i) {
-        const bool drop = std::any_of(dropped->begin(), dropped->end(), [i](const Expr* e) {
-          return is_const(e, static_cast<std::int64_t>(i));
-        });
-        if (!drop) strides.push_back(view.stride[i]);
-      }
-      view.stride = call.ctx.list(strides);
-    }
-    if (!drop_dims(call, 4, kept, valid)) return nullptr;
-  }
+  if (call.count() > 4 && !drop_dims(call, 4, kept, valid)) return nullptr;
+  // Strides of the source are found again by MaterializeTensorStrides; the type does not carry them.
+  TensorView view;
   view.valid_shape = call.ctx.list(valid);
   view.pad = static_cast<PadValue>(call.integer("pad_value", 0));
-  return call.ctx.tensor(t->kind, t->dtype, call.ctx.list(kept), &view, nullptr, t->window);
+  return make_viewed(call, t->kind, t->dtype, call.ctx.list(kept), view, t->window);
 }
 
 const Type* rule_TensorAssemble(const RuleCall& call) {
@@ -163,7 +149,9 @@ const Type* rule_TensorAssemble(const RuleCall& call) {
   const TensorType* source = call.tensor(1);
   const auto offset = call.tuple(2);
   if (!offset || !call.tuple_rank(2, offset->size(), target->shape.size(), 0)) return nullptr;
-  if (!call.same_dtype(0, 1, target->dtype, source->dtype) || !atomic_ok(call, target->dtype)) return nullptr;
+  const bool narrows = source->dtype == DType::FP32 && (target->dtype == DType::FP16 || target->dtype == DType::BF16);
+  if (!narrows && !call.same_dtype(0, 1, target->dtype, source->dtype)) return nullptr;
+  if (!atomic_ok(call, target->dtype)) return nullptr;
   TensorView view = view_of(target);
   if (source->shape.size() == target->shape.size()) {
     const Dims written = valid_shape_of(source);
@@ -172,7 +160,7 @@ const Type* rule_TensorAssemble(const RuleCall& call) {
     if (!valid) return nullptr;
     view.valid_shape = *valid;
   }
-  return call.ctx.tensor(target->kind, target->dtype, target->shape, &view, nullptr, target->window);
+  return make_viewed(call, target->kind, target->dtype, target->shape, view, target->window);
 }
 
 namespace {
@@ -213,7 +201,7 @@ const Type* rule_TensorReshape(const RuleCall& call) {
   TensorView view;
   view.valid_shape = *derived;
   if (call.count() > 2 && !given_valid(call, 2, *shape, *derived, view.valid_shape)) return nullptr;
-  return call.ctx.tensor(t->kind, t->dtype, *shape, &view, nullptr, t->window);
+  return make_viewed(call, t->kind, t->dtype, *shape, view, t->window);
 }
 
 const Type* rule_TensorTranspose(const RuleCall& call) {
@@ -238,7 +226,7 @@ const Type* rule_TensorTranspose(const RuleCall& call) {
   view.valid_shape = call.ctx.list(valid);
   view.stride = call.ctx.list(strides);
   if (call.count() > 3 && !given_valid(call, 3, result, {}, view.valid_shape)) return nullptr;
-  return call.ctx.tensor(t->kind, t->dtype, result, &view, nullptr, t->window);
+  return make_viewed(call, t->kind, t->dtype, result, view, t->window);
 }
 
 const Type* rule_TensorView(const RuleCall& call) {
@@ -282,7 +270,7 @@ const Type* rule_TensorView(const RuleCall& call) {
     view.valid_shape = valid;
   }
   view.stride = packed_strides(call.ctx, shape, view.layout);
-  return call.ctx.tensor(t->kind, t->dtype, shape, &view, nullptr, t->window);
+  return make_viewed(call, t->kind, t->dtype, shape, view, t->window);
 }
 
 const Type* rule_TensorReinterpret(const RuleCall& call) {
@@ -303,7 +291,7 @@ const Type* rule_TensorReinterpret(const RuleCall& call) {
     return nullptr;
   }
   if (!view.stride.empty()) view.stride = packed_strides(call.ctx, shape, view.layout);
-  return call.ctx.tensor(t->kind, dtype, shape, &view, t->memref, t->window);
+  return make_viewed(call, t->kind, dtype, shape, view, t->window, t->memref);
 }
 
 // --- vector lanes ------------------------------------------------------------------------------------------------

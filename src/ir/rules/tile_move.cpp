@@ -28,6 +28,10 @@ TileView load_view(const TensorType* source, Dims shape, MemSpace space) {
     if (layout == TensorLayout::DN) {
       view.blayout = TileLayout::RowMajor;
       view.slayout = TileLayout::ColMajor;
+    } else if (shape.size() == 2 && is_const(shape[0], 1)) {
+      // A single row is no matrix of blocks.
+      view.blayout = TileLayout::RowMajor;
+      view.slayout = TileLayout::NoneBox;
     }
   } else if (shape.size() > 2 && is_const(shape.back(), 1) && !is_const(shape[shape.size() - 2], 1) &&
              source->view == nullptr) {
@@ -98,13 +102,18 @@ const Type* rule_TileStore(const RuleCall& call) {
   TensorView view;
   if (target->view != nullptr) view = *target->view;
   view.valid_shape = valid;
-  return call.ctx.tensor(target->kind, target->dtype, target->shape, &view, nullptr, target->window);
+  return make_viewed(call, target->kind, target->dtype, target->shape, view, target->window);
 }
 
 const Type* rule_TileMove(const RuleCall& call) {
   const TileType* tile = call.tile(0);
   const MemSpace space = call.space("target_memory").value_or(MemSpace::Vec);
   TileView view = implicit_tile_view(tile->shape, space);
+  // Into vector memory the layout comes along; the other memories have their own.
+  if (space == MemSpace::Vec) {
+    view.blayout = effective_view(tile).blayout;
+    view.slayout = effective_view(tile).slayout;
+  }
   if (const AttrValue* b = call.keyword("blayout")) view.blayout = static_cast<TileLayout>(b->integer);
   if (const AttrValue* s = call.keyword("slayout")) view.slayout = static_cast<TileLayout>(s->integer);
   view.valid_shape = valid_shape_of(tile);

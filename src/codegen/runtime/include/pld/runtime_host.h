@@ -511,13 +511,16 @@ void ThreadHost::run(const EntryInfo& entry, Params& params) {
   }
   try {
     entry.run(*this, params);
-  } catch (const Error& e) {
+  } catch (...) {
     // The host function failed: let the ranks stop before its memory goes away.
     {
       std::lock_guard lock(m.mutex);
-      m.fail(e.what(), e.exit_code());
+      m.fail("the host function failed", 1);
     }
-    m.sync();
+    try {
+      m.sync();
+    } catch (const Error&) {  // the error of the host function is the one to tell
+    }
     throw;
   }
   m.sync();
