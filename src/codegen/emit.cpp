@@ -205,8 +205,15 @@ std::string cpp_comment(std::string_view text) {
 }
 
 std::string_view plain_name(std::string_view name) {
-  const AutoName parts = parse_auto_name(name);
-  if (parts.role == NameRole::None && !parts.version) return name;
+  AutoName parts = parse_auto_name(name);
+  if (parts.role == NameRole::None && !parts.version) {
+    // "r__idx_v0_1": the printer's suffix, which keeps equal names of different variables apart.
+    std::size_t end = name.size();
+    while (end > 0 && is_digit(name[end - 1])) --end;
+    if (end == name.size() || end < 2 || name[end - 1] != '_') return name;
+    parts = parse_auto_name(name.substr(0, end - 1));
+    if (!parts.version) return name;
+  }
   // "data__peer_acc_tmp_v13": the qualifier says more than the base.
   return parts.qualifier.empty() ? parts.base : parts.qualifier;
 }

@@ -24,7 +24,6 @@ struct PhysicalTile {
 // Nothing if an extent is not constant.
 std::optional<PhysicalTile> physical_tile(const TileType* type);
 
-inline constexpr std::uint64_t kNoBuffer = ~std::uint64_t{0};
 
 struct TilePlace {
   MemSpace space = MemSpace::Vec;

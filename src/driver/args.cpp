@@ -1,5 +1,6 @@
 #include "driver/args.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "driver/session.h"

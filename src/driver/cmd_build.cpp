@@ -37,7 +37,7 @@ class BuildCommand : public Command {
     table.group("Output").value("-o,--output", output_, "DIR", "where to (default: STEM.pldc); - with --emit prints");
     table.flag("--emit-only", emit_only_, "write the files, compile nothing");
     table.value("--emit", emit_, "WHAT", "only ir, host, chips, kernels or manifest")
-        ->check(one_of({"ir", "host", "chips", "kernels", "manifest"}));
+        .one_of({"ir", "host", "chips", "kernels", "manifest"});
     table.flag("--list-outputs", list_outputs_, "print the paths of all files that would be written, and stop");
     table.flag("--MD", depfile_, "write a depfile for make and ninja");
     table.value("--MF", depfile_name_, "FILE", "its name (default: DIR/STEM.d)");

@@ -1,4 +1,6 @@
 // pldc completions: shell completions out of the option table.
+#include <CLI/CLI.hpp>
+
 #include "driver/command.h"
 #include "driver/session.h"
 

@@ -47,7 +47,7 @@ class RunCommand : public Command {
     table.value("--after", after_, "P", "run the IR as it stands after pass P");
     add_generate_options(app, generate_, false);
     table.group("Run");
-    value(table, "--ranks", "N", "number of ranks (default: what the program implies, else 2)")->check(whole_number(1));
+    value(table, "--ranks", "N", "number of ranks (default: what the program implies, else 2)").whole_number(1);
     values(table, "--in", "NAME=FILE.npy", "value of a tensor parameter");
     values(table, "--scalar", "NAME=VALUE", "value of a scalar parameter");
     values(table, "--out", "NAME=FILE.npy", "write an Out or InOut parameter; - prints it");
@@ -55,11 +55,11 @@ class RunCommand : public Command {
     values(table, "--expect", "NAME=FILE.npy", "compare an Out or InOut parameter; exit 4 if it differs");
     value(table, "--rtol", "X", "relative tolerance of --expect");
     value(table, "--atol", "X", "absolute tolerance of --expect");
-    value(table, "--repeat", "N", "run N times, print minimum, median and maximum")->check(whole_number(1));
+    value(table, "--repeat", "N", "run N times, print minimum, median and maximum").whole_number(1);
     value(table, "--schedule", "threads|seeded", "real threads, or one thread with a seeded order of ranks")
-        ->check(one_of({"threads", "seeded"}));
+        .one_of({"threads", "seeded"});
     value(table, "--seed", "S", "seed of the order");
-    value(table, "--schedules", "K", "K different orders, whose results must agree")->check(whole_number(1));
+    value(table, "--schedules", "K", "K different orders, whose results must agree").whole_number(1);
     value(table, "--check", "WHAT", "races, signals, bounds (with commas): report them");
     value(table, "--timeout", "SECONDS", "watchdog (default 60)");
     value(table, "--trace", "FILE.json", "write a trace for Chrome or Perfetto");
@@ -93,11 +93,11 @@ class RunCommand : public Command {
     std::vector<std::string> values;  // of one that may be repeated
   };
 
-  CLI::Option* value(OptionTable& table, const std::string& name, const std::string& kind, const std::string& text) {
+  OptionRef value(OptionTable& table, const std::string& name, const std::string& kind, const std::string& text) {
     forwarded_.push_back(std::make_unique<Forwarded>(Forwarded{name, {}, {}}));
     return table.value(name, forwarded_.back()->value, kind, text);
   }
-  CLI::Option* values(OptionTable& table, const std::string& name, const std::string& kind, const std::string& text) {
+  OptionRef values(OptionTable& table, const std::string& name, const std::string& kind, const std::string& text) {
     forwarded_.push_back(std::make_unique<Forwarded>(Forwarded{name, {}, {}}));
     return table.list(name, forwarded_.back()->values, kind, text);
   }

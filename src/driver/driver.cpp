@@ -1,4 +1,6 @@
 // The command line as a whole: words to subcommand, options, work, exit code.
+#include <CLI/CLI.hpp>
+
 #include "driver/args.h"
 #include "driver/command.h"
 #include "driver/env.h"

@@ -1,13 +1,7 @@
 #include "driver/generate.h"
 
-#include "driver/embed.h"
-#include "support/file.h"
-
-#if __has_include("codegen/codegen.h")
 #include "codegen/codegen.h"
-#define PLDC_HAS_CODEGEN 1
-#endif
-
+#include "driver/embed.h"
 namespace pldc {
 
 void add_generate_options(CLI::App& app, GenerateOptions& options, bool with_ascend) {
@@ -15,10 +9,10 @@ void add_generate_options(CLI::App& app, GenerateOptions& options, bool with_asc
   table.group("Code generation");
   if (with_ascend) {
     table.value("--target", options.target, "TARGET", "sim, mpi or ascend: where the program will run (default sim)")
-        ->check(one_of({"sim", "mpi", "ascend"}));
+        .one_of({"sim", "mpi", "ascend"});
   } else {
     table.value("--target", options.target, "TARGET", "sim or mpi: ranks as threads or as MPI processes (default sim)")
-        ->check(one_of({"sim", "mpi"}));
+        .one_of({"sim", "mpi"});
   }
   table.value("--entry", options.entry, "NAME", "which host function, if there are several");
   table.flag("-g", options.debug_lines, "map kernels back to the .pld with #line");
@@ -31,13 +25,21 @@ bool generate_tree(Session& session, Input& input, const Pipeline& pipeline, con
   Module module = input.module;
   module.program = result.program;
   ir = session.print_text(input, module, session.print_options_for(module, false));
-#ifdef PLDC_HAS_CODEGEN
-  (void)options;
-#else
-  input.diags.report<Diag::not_supported>(Span{}, "code generation for " + options.target);
-  (void)tree;
-  return false;
-#endif
+  BuildOptions build;
+  build.stem = tree.name;
+  build.source = input.file->name();
+  build.entry = options.entry;
+  build.target = options.target == "mpi" ? Target::Mpi : options.target == "ascend" ? Target::Ascend : Target::Sim;
+  build.line_map = options.debug_lines;
+  std::vector<OutputFile> files;
+  if (!generate(input.context, module, session.sources(), build, input.diags, files)) return false;
+  for (OutputFile& file : files) tree.files.push_back({std::move(file.path), std::move(file.text)});
+  if (build.target != Target::Ascend) {
+    for (const EmbeddedFile& file : runtime_files()) {
+      tree.files.push_back({std::string(file.path), std::string(file.text)});
+    }
+  }
+  return true;
 }
 
 }  // namespace pldc

@@ -1,4 +1,7 @@
 // Help texts, made from the option table.
+#include <algorithm>
+
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "driver/command.h"

@@ -1,50 +1,54 @@
 #include "driver/options.h"
 
+#include <CLI/CLI.hpp>
+
 #include "support/diag.h"
 
 namespace pldc {
 
-CLI::Option* OptionTable::finish(CLI::Option* option, const std::string& value) {
+OptionRef OptionTable::finish(CLI::Option* option, const std::string& value) {
   option->group(group_);
   if (!value.empty()) option->type_name(value);
-  return option;
+  return OptionRef(option);
 }
 
-CLI::Option* OptionTable::flag(const std::string& names, bool& to, const std::string& text) {
+OptionRef OptionTable::flag(const std::string& names, bool& to, const std::string& text) {
   return finish(app_.add_flag(names, to, text)->disable_flag_override(), "");
 }
 
-CLI::Option* OptionTable::counter(const std::string& names, int& to, const std::string& text) {
+OptionRef OptionTable::counter(const std::string& names, int& to, const std::string& text) {
   return finish(app_.add_flag(names, to, text), "");
 }
 
-CLI::Option* OptionTable::value(const std::string& names, std::string& to, const std::string& value,
+OptionRef OptionTable::value(const std::string& names, std::string& to, const std::string& value,
                                 const std::string& text) {
   // The last one wins, so that an option can be added to a command line that a script has made.
   return finish(app_.add_option(names, to, text)->take_last(), value);
 }
 
-CLI::Option* OptionTable::number(const std::string& names, unsigned& to, const std::string& value,
+OptionRef OptionTable::number(const std::string& names, unsigned& to, const std::string& value,
                                  const std::string& text) {
-  return finish(app_.add_option(names, to, text)->take_last()->check(whole_number(0)), value);
+  OptionRef option = finish(app_.add_option(names, to, text)->take_last(), value);
+  option.whole_number(0);
+  return option;
 }
 
-CLI::Option* OptionTable::list(const std::string& names, std::vector<std::string>& to, const std::string& value,
+OptionRef OptionTable::list(const std::string& names, std::vector<std::string>& to, const std::string& value,
                                const std::string& text) {
   return finish(app_.add_option(names, to, text)->allow_extra_args(false), value);
 }
 
-CLI::Option* OptionTable::optional_value(const std::string& name, std::string& to, const std::string& present,
+OptionRef OptionTable::optional_value(const std::string& name, std::string& to, const std::string& present,
                                          const std::string& value, const std::string& text) {
   return finish(app_.add_flag(name + "{" + present + "}", to, text)->take_last(), "[=" + value + "]");
 }
 
-CLI::Option* OptionTable::files(std::vector<std::string>& to, const std::string& name, const std::string& text) {
+OptionRef OptionTable::files(std::vector<std::string>& to, const std::string& name, const std::string& text) {
   return finish(app_.add_option(name, to, text), "");
 }
 
-CLI::Validator one_of(std::vector<std::string> words) {
-  return CLI::Validator(
+void OptionRef::one_of(std::vector<std::string> words) {
+  option_->check(CLI::Validator(
       [words = std::move(words)](std::string& word) {
         std::string all;
         std::vector<std::string_view> candidates;
@@ -57,17 +61,19 @@ CLI::Validator one_of(std::vector<std::string> words) {
         return "'" + word + "' is none of " + all +
                (guess.empty() ? std::string() : "; did you mean '" + std::string(guess) + "'?");
       },
-      "");
+      ""));
 }
 
-CLI::Validator whole_number(unsigned long long smallest) {
-  return CLI::Validator(
+void OptionRef::whole_number(unsigned long long smallest) {
+  option_->check(CLI::Validator(
       [smallest](std::string& word) {
-        const bool digits = !word.empty() && word.size() <= 9 && word.find_first_not_of("0123456789") == std::string::npos;
+        const bool digits =
+            !word.empty() && word.size() <= 9 && word.find_first_not_of("0123456789") == std::string::npos;
         if (digits && std::stoull(word) >= smallest) return std::string();
-        return "'" + word + "' is no whole number" + (smallest > 0 ? " from " + std::to_string(smallest) : std::string());
+        return "'" + word + "' is no whole number" +
+               (smallest > 0 ? " from " + std::to_string(smallest) : std::string());
       },
-      "");
+      ""));
 }
 
 std::string spelled(const std::string& table_name) {
@@ -78,14 +84,14 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
   OptionTable table(app);
   table.group("Text")
       .value("--dialect", options.dialect, "dump|legacy", "dialect of the IR that is printed")
-      ->check(one_of({"dump", "legacy"}));
+      .one_of({"dump", "legacy"});
   table.value("--style", options.style, "STYLE", "printed, concise or explicit: how much of the types is printed")
-      ->check(one_of({"printed", "concise", "explicit"}));
+      .one_of({"printed", "concise", "explicit"});
   table.group("Diagnostics")
       .value("--diag-format", options.diag_format, "FORMAT", "text, json (one object a line) or sarif")
-      ->check(one_of({"text", "json", "sarif"}));
+      .one_of({"text", "json", "sarif"});
   table.value("--color", options.color, "WHEN", "auto, always or never; auto obeys NO_COLOR")
-      ->check(one_of({"auto", "always", "never"}));
+      .one_of({"auto", "always", "never"});
   table.number("--max-errors", options.max_errors, "N", "stop reading after N errors; 0: never (default 20)");
   table.list("-W", options.warnings, "NAME", "NAME or no-NAME: warning on or off; error: warnings are errors");
   table.group("General").counter("-v,--verbose", options.verbose, "say on stderr what is done; twice: in detail");
@@ -93,7 +99,7 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
   table.flag("--version", options.version, "print the version and stop");
   table.flag("-h", options.short_help, "one screen of help, with examples");
   table.flag("--help", options.full_help, "all options");
-  table.group("").value("--crash", options.crash, "HOW", "")->check(one_of({"check", "memory", "signal", "stack"}));
+  table.group("").value("--crash", options.crash, "HOW", "").one_of({"check", "memory", "signal", "stack"});
 }
 
 void add_pass_options(CLI::App& app, PassOptions& options) {
@@ -108,11 +114,11 @@ void add_pass_options(CLI::App& app, PassOptions& options) {
   table.group("Verification")
       .optional_value("--verify-each", options.verify_each, "each", "roundtrip",
                       "verify after each pass; roundtrip: print, read and compare too")
-      ->check(one_of({"each", "roundtrip"}));
+      .one_of({"each", "roundtrip"});
   table.flag("--no-verify", options.no_verify, "no verification at all (default: the input and the end)");
   table.group("Reports")
       .optional_value("--timing", options.timing, "text", "json", "time and memory of each pass, on stderr")
-      ->check(one_of({"text", "json"}));
+      .one_of({"text", "json"});
   table.flag("--stats", options.stats, "counts of functions, statements, domains and collectives, on stderr");
 }
 

@@ -5,11 +5,28 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+// CLI11 takes seconds to compile, so only the files that look into the table include it.
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace pldc {
 
 // --- helpers for declaring options -----------------------------------------------------------------------------
+
+// An option just declared, for what else there is to say about it.
+class OptionRef {
+ public:
+  explicit OptionRef(CLI::Option* option) : option_(option) {}
+  // The value is one of these words.
+  void one_of(std::vector<std::string> words);
+  // The value is a whole number from `smallest` on.
+  void whole_number(unsigned long long smallest);
+
+ private:
+  CLI::Option* option_;
+};
 
 // Thin wrapper so that every option has a value name, a help text and a group.
 class OptionTable {
@@ -20,31 +37,26 @@ class OptionTable {
     group_ = std::move(name);
     return *this;
   }
-  CLI::Option* flag(const std::string& names, bool& to, const std::string& text);
+  OptionRef flag(const std::string& names, bool& to, const std::string& text);
   // May be repeated; counts.
-  CLI::Option* counter(const std::string& names, int& to, const std::string& text);
-  CLI::Option* value(const std::string& names, std::string& to, const std::string& value, const std::string& text);
-  CLI::Option* number(const std::string& names, unsigned& to, const std::string& value, const std::string& text);
+  OptionRef counter(const std::string& names, int& to, const std::string& text);
+  OptionRef value(const std::string& names, std::string& to, const std::string& value, const std::string& text);
+  OptionRef number(const std::string& names, unsigned& to, const std::string& value, const std::string& text);
   // Repeatable; each use takes exactly one word.
-  CLI::Option* list(const std::string& names, std::vector<std::string>& to, const std::string& value,
-                    const std::string& text);
+  OptionRef list(const std::string& names, std::vector<std::string>& to, const std::string& value,
+                 const std::string& text);
   // --name[=VALUE]: `present` is the value when none is written.
-  CLI::Option* optional_value(const std::string& name, std::string& to, const std::string& present,
-                              const std::string& value, const std::string& text);
+  OptionRef optional_value(const std::string& name, std::string& to, const std::string& present,
+                           const std::string& value, const std::string& text);
   // The positional arguments.
-  CLI::Option* files(std::vector<std::string>& to, const std::string& name, const std::string& text);
-  CLI::App& app() { return app_; }
+  OptionRef files(std::vector<std::string>& to, const std::string& name, const std::string& text);
 
  private:
-  CLI::Option* finish(CLI::Option* option, const std::string& value);
+  OptionRef finish(CLI::Option* option, const std::string& value);
 
   CLI::App& app_;
   std::string group_;
 };
-
-// A check for OptionTable::value: the word is one of these.
-CLI::Validator one_of(std::vector<std::string> words);
-CLI::Validator whole_number(unsigned long long smallest);
 
 // How an option is written by a person: "--dump-after", "-o", "-MD" (kept as "--MD" in the table, which has no
 // single-dash words).

@@ -171,7 +171,8 @@ const Expr* Reader::resolve_name(Name name, Span where) {
     if (const Var* later = signature_scalar(name)) return later;
   }
   if (in_view_) {
-    // A pass may leave a caller's variable in the view of a callee's tile; any other unknown name is a symbol.
+    // A pass may leave a caller's variable in the view of a callee's tile; any other unknown name is a
+    // symbol.
     for (const auto& draft : drafts_) {
       for (const Param& param : draft->params) {
         if (param.var->name == name) return param.var;

@@ -129,6 +129,7 @@ class Reader {
   bool read_yield(Block& block, const Token& first, std::vector<YieldTarget> targets);
   bool at_call(std::string_view leaf);
   bool wraps_whole_line();
+  bool bind_symbol(Name name, const Expr* value);
   const Expr* retype_call(const Expr* value, const Type* type);
   const Type* without_memref(const Type* type);
   // Statements that a wrapper call hoisted in front of the current one (decisions D4).
@@ -325,7 +326,7 @@ class Reader {
   std::vector<const Var*> dump_tags_;
   std::optional<SplitMode> split_region_;
   bool in_type_ = false;
-  bool in_view_ = false;  // inside the fields of a view: unknown names are symbols
+  bool in_view_ = false;   // inside the fields of a view: unknown names are symbols
   bool foldable_ = false;  // the expression read last is a tree of literals and module constants
   std::vector<const ConstInt*> small_dims_;
   std::unordered_map<std::string, WindowDecl> windows_;  // by label

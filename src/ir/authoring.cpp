@@ -258,7 +258,8 @@ bool Author::retype_constants(std::vector<const Expr*>& args) {
   const auto restamp = [&](std::size_t i, DType dtype) {
     if (i < args.size() && is_bare_int(args[i])) args[i] = retype(ctx_, args[i], dtype);
   };
-  const std::optional<DType> element = args.empty() ? std::nullopt : element_dtype(args[0]->type);
+  std::optional<DType> element;
+  if (!args.empty()) element = element_dtype(args[0]->type);
   if (element && args.size() > 1 && takes_element_dtype(op_, 1)) {
     DType dtype = *element;
     if (!is_int(dtype) && !is_float(dtype)) {

@@ -23,6 +23,7 @@ class Checker {
   Checker(DiagSink& diags, const Call* call) : diags_(diags), call_(call) {}
 
   bool check();
+  bool builtin_signal();
 
  private:
   std::string_view name() const { return op_info(call_->op).name; }
@@ -225,6 +226,11 @@ bool Checker::remote_store() {
   const Expr* source = call_->args[0];
   const TensorType* target = tensor("target");
   if (target == nullptr || is_unknown(source->type)) return true;
+  if (!from_tile && is_distributed(source->type)) {
+    diags_.report<Diag::op_level>(place("src"), name(), "a plain Tensor", describe(source->type))
+        .help("use pld.tensor.put to copy from one window to another");
+    return false;
+  }
   const std::string_view src = op_info(call_->op).operands[0].name;
   const auto* tile = dyn<TileType>(source->type);
   const auto* plain = dyn<TensorType>(source->type);
@@ -584,42 +590,46 @@ bool Checker::builtin() {
     diags_.report<Diag::op_value>(call_->span, "op", name(), "Sum", name_of(static_cast<ReduceOp>(reduce)));
     return false;
   };
-  const TensorType* signal = tensor("signal");
   if (op == OpId::builtin_tensor_allreduce) {
-    if (t != nullptr && t->dtype != DType::FP16 && t->dtype != DType::FP32) {
-      return collective_error(data, fmt::format("'{}' must be FP16 or FP32, found {}", data, name_of(t->dtype)));
-    }
+    if (t == nullptr || t->dtype == DType::FP16 || t->dtype == DType::FP32) return true;
+    return collective_error(data, fmt::format("'{}' must be FP16 or FP32, found {}", data, name_of(t->dtype)));
+  }
+  if (op == OpId::builtin_tensor_barrier) return true;
+  if (op == OpId::builtin_tensor_allreduce_ring || op == OpId::builtin_tensor_reduce_scatter) {
+    return fp32_only(data) && sum_only();
+  }
+  if (op == OpId::builtin_tensor_broadcast) return fp32_only(data);
+  return fp32_only("input") && fp32_only("target");
+}
+
+bool Checker::builtin_signal() {
+  const OpId op = call_->op;
+  const TensorType* signal = tensor("signal");
+  if (signal == nullptr) return true;
+  if (op == OpId::builtin_tensor_allreduce) {
     const std::int64_t cores = integer("core_num", 1);
-    if (signal == nullptr) return true;
     if (signal->shape.size() == 1 && cores != 1) {
       return signal_error(fmt::format("of rank 1 serves one core only, found core_num={}", cores));
     }
-    if (signal->shape.size() == 2) {
-      const auto columns = const_int(signal->shape[1]);
-      if (columns && *columns < cores) {
-        return signal_error(fmt::format("needs a cell a core: {} columns for core_num={}", *columns, cores));
-      }
+    const auto columns = signal->shape.size() == 2 ? const_int(signal->shape[1]) : std::nullopt;
+    if (columns && *columns < cores) {
+      return signal_error(fmt::format("needs a cell a core: {} columns for core_num={}", *columns, cores));
     }
     return true;
   }
   if (op == OpId::builtin_tensor_allreduce_ring) {
-    if (!fp32_only(data) || !sum_only()) return false;
-    if (signal == nullptr || signal->shape.size() != 2) return true;
+    if (!int32_signal(2, 2)) return false;
     const auto columns = const_int(signal->shape[1]);
     if (!columns) return true;
     if (*columns > 16) return signal_error(fmt::format("allows at most 16 ranks, found {}", *columns));
     const auto rows = const_int(signal->shape[0]);
-    if (rows && *rows != 2 * (*columns - 1) + 1) {
-      return signal_error(fmt::format("must have 2 * (ranks - 1) + 1 = {} rows for {} ranks, found {}",
-                                      2 * (*columns - 1) + 1, *columns, *rows));
-    }
-    return true;
+    if (!rows || *rows == 2 * (*columns - 1) + 1) return true;
+    return signal_error(fmt::format("must have 2 * (ranks - 1) + 1 = {} rows for {} ranks, found {}",
+                                    2 * (*columns - 1) + 1, *columns, *rows));
   }
-  if (op == OpId::builtin_tensor_barrier) return int32_signal(1, 1);
-  if (op == OpId::builtin_tensor_broadcast || op == OpId::builtin_tensor_reduce_scatter) {
-    return int32_signal(1, 1) && fp32_only(data) && (op == OpId::builtin_tensor_broadcast || sum_only());
-  }
-  return fp32_only("input") && fp32_only("target");
+  if (op == OpId::builtin_tensor_all_to_all_v) return int32_signal(2, 2);
+  if (op == OpId::builtin_tensor_allgather || op == OpId::builtin_tensor_all_to_all) return column_signal();
+  return int32_signal(1, 1);
 }
 
 bool Checker::check() {
@@ -654,6 +664,11 @@ bool Checker::check() {
 }  // namespace
 
 bool check_distributed_op(DiagSink& diags, const Call* call) { return Checker(diags, call).check(); }
+
+bool check_builtin_signal(DiagSink& diags, const Call* call) {
+  if (!call->is_op() || op_info(call->op).name.substr(0, 8) != "builtin.") return true;
+  return Checker(diags, call).builtin_signal();
+}
 
 bool check_source_level(DiagSink& diags, const Call* call, std::size_t argument) {
   if (argument != 0) return true;

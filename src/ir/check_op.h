@@ -11,6 +11,10 @@ namespace pldc {
 // A call of a function of the program passes.
 bool check_call(DiagSink& diags, const Call* call);
 
+// The shape that a builtin collective's signal must have (passes.md 4.4, the table of internal builtins): what the pass
+// that makes these calls promises, and what a verifier may ask. True for every other op.
+bool check_builtin_signal(DiagSink& diags, const Call* call);
+
 // Which operand of the op's table the argument with this index of the call is: they differ where an optional operand in
 // the middle is absent (stage2 of pld.tile.put, scratch of tile.mgather). Null beyond the table.
 const Operand* operand_of(const Call* call, std::size_t argument);

@@ -99,6 +99,11 @@ bool Reader::read_argument(AuthoringArg& arg) {
           return true;
         }
         const std::size_t dot = path.rest.rfind('.');
+        if (path.rest == "AUTO") {
+          // pl.AUTO: the address is chosen later (reserve_buffer's base).
+          arg = AuthoringArg(ctx_.const_int(-1, DType::INDEX, path.span));
+          return true;
+        }
         if (dot == std::string_view::npos) {
           if (parse_enum<TensorLayout>(path.rest)) {
             arg = AuthoringArg(AttrValue::of_string(path.rest), path.span, "TensorLayout");
@@ -300,7 +305,8 @@ const Expr* Reader::read_op_call(const Path& path, OpId op, bool author) {
     hoisted_.insert(hoisted_.end(), wrapper.hoisted.begin(), wrapper.hoisted.end());
     return wrapper.call;
   }
-  stamp_split(op, call.keywords, whole);
+  const std::string_view leaf = path.rest.substr(path.rest.rfind('.') + 1);
+  if (leaf == "aiv_shard" || leaf == "aic_gather") stamp_split(OpId::tile_aiv_shard, call.keywords, whole);
   const Expr* result = author_expr(ctx_, diags_, call);
   const Call* made = dyn<Call>(result);
   if (made != nullptr && made->op == OpId::pld_tensor_alloc_window_buffer) {

@@ -134,7 +134,8 @@ const Expr* Reader::unfold_negative(const Expr* e) {
   if (i == nullptr || i->value >= 0 || i->dtype != DType::INDEX || !i->span.valid()) return e;
   if (file_.text()[i->span.begin - file_.base()] != '-') return e;
   if (i->value == std::numeric_limits<std::int64_t>::min()) return e;
-  return ctx_.unary(UnaryOp::Neg, ctx_.const_int(-i->value, i->dtype, {i->span.begin + 1, i->span.end}), i->span);
+  return ctx_.unary(UnaryOp::Neg, ctx_.const_int(-i->value, i->dtype, {i->span.begin + 1, i->span.end}),
+                    i->span);
 }
 
 // Literals and module constants fold as in Python; null where they do not (format.md 2.9.3).

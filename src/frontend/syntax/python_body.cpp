@@ -4,6 +4,38 @@
 
 namespace pldc {
 
+namespace {
+
+// One line as the reference's front end reprints it: without a comment behind the code, and with strings in
+// single quotes where that needs no escapes. A line that is only a comment becomes empty.
+std::string normalize_python_line(std::string_view line) {
+  std::string out;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '#') break;
+    if (c != '"' && c != '\'') {
+      out += c;
+      continue;
+    }
+    std::size_t end = i + 1;
+    bool plain = true;
+    while (end < line.size() && line[end] != c) {
+      if (line[end] == '\\' || line[end] == '\'') plain = false;
+      end += line[end] == '\\' ? 2 : 1;
+    }
+    if (end >= line.size()) return std::string(line);  // a string over several lines: kept as it is
+    const char quote = c == '"' && plain ? '\'' : c;
+    out += quote;
+    out += line.substr(i + 1, end - i - 1);
+    out += quote;
+    i = end;
+  }
+  while (!out.empty() && (out.back() == ' ' || out.back() == '\t')) out.pop_back();
+  return out;
+}
+
+}  // namespace
+
 bool Reader::read_python_body(std::vector<const Stmt*>& body) {
   Draft& draft = *draft_;
   const std::string_view block = lex_.take_block(draft.column);
@@ -33,6 +65,14 @@ bool Reader::read_python_body(std::vector<const Stmt*>& body) {
   }
   std::string text;
   for (const std::string_view line : lines) {
+    if (authoring_) {
+      const std::string code =
+          is_blank(line) ? std::string() : normalize_python_line(line.substr(std::min(common, line.size())));
+      if (code.empty()) continue;
+      if (!text.empty()) text += '\n';
+      text += code;
+      continue;
+    }
     if (!text.empty()) text += '\n';
     if (!is_blank(line)) text += line.substr(std::min(common, line.size()));
   }

@@ -224,6 +224,7 @@ bool Reader::finish_assignment(Block& block, const Token& first, const Token& na
   if (!end_line(comments)) return false;
   flush_hoisted(block);
   (type != nullptr ? saw_annotated_ : saw_unannotated_) = true;
+  if (type == nullptr && bind_symbol(name, value)) return true;
 
   if (type != nullptr) {
     if (const auto dtype = scalar_dtype(type)) {
@@ -273,6 +274,24 @@ bool Reader::finish_assignment(Block& block, const Token& first, const Token& na
     }
   }
   block.stmts.push_back(ctx_.assign(var, value, whole, comments));
+  return true;
+}
+
+// In an orchestration, `rows = pl.tensor.dim(x, 0)` of an axis whose extent is a symbol makes the name stand
+// for the symbol; there is no statement.
+bool Reader::bind_symbol(Name name, const Expr* value) {
+  if (!authoring_ || draft_->f.func_type != FuncType::Orchestration) return false;
+  const Call* call = op_call(value, OpId::tensor_dim);
+  if (call == nullptr || call->args.size() != 2) return false;
+  const auto* tensor = dyn<TensorType>(call->args[0]->type);
+  const auto axis = const_int(call->args[1]);
+  if (tensor == nullptr || !axis) return false;
+  const auto rank = static_cast<std::int64_t>(tensor->shape.size());
+  const std::int64_t index = *axis < 0 ? *axis + rank : *axis;
+  if (index < 0 || index >= rank) return false;
+  const auto* symbol = dyn<Var>(tensor->shape[static_cast<std::size_t>(index)]);
+  if (symbol == nullptr || lookup(name) != nullptr) return false;
+  bind(name, symbol);
   return true;
 }
 

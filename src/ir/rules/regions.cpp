@@ -7,12 +7,6 @@ namespace pldc {
 
 namespace {
 
-// What is left of an axis behind `offset`: max(extent - offset, 0).
-const Expr* rest_of(Context& context, const Expr* extent, const Expr* offset) {
-  if (is_const(offset, 0)) return extent;
-  return dim_max(context, dim_sub(context, extent, offset), dim_const(context, 0));
-}
-
 bool offset_ok(const RuleCall& call, std::size_t operand, std::size_t axis, const Expr* offset) {
   if (!provably_negative(offset)) return true;
   call.diags.report<Diag::op_negative>(offset->span.valid() ? offset->span : call.place(operand), axis,
@@ -21,6 +15,11 @@ bool offset_ok(const RuleCall& call, std::size_t operand, std::size_t axis, cons
 }
 
 }  // namespace
+
+const Expr* rest_behind(Context& context, const Expr* end, const Expr* offset) {
+  if (is_const(offset, 0)) return end;
+  return dim_max(context, dim_sub(context, end, offset), dim_const(context, 0));
+}
 
 std::optional<Dims> read_window(const RuleCall& call, const WindowRead& read) {
   Context& ctx = call.ctx;
@@ -54,7 +53,7 @@ std::optional<Dims> read_window(const RuleCall& call, const WindowRead& read) {
     }
     const Expr* available = window;
     if (read.clamp || !same_dim(read.source_valid[i], extent)) {
-      available = dim_min(ctx, rest_of(ctx, read.source_valid[i], offset), window);
+      available = dim_min(ctx, rest_behind(ctx, read.source_valid[i], offset), window);
     }
     if (request == nullptr) {
       valid.push_back(available);

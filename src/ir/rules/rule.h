@@ -86,6 +86,9 @@ std::optional<Dims> broadcast(const RuleCall& call, Dims a, Dims b);
 
 // --- regions (ops.md 0.4) ------------------------------------------------------------------------------------------
 
+// What lies between `offset` and `end`: max(end - offset, 0).
+const Expr* rest_behind(Context& context, const Expr* end, const Expr* offset);
+
 struct WindowRead {
   Dims source_shape;
   Dims source_valid;

@@ -111,19 +111,17 @@ const Type* rule_TileRemoteLoad(const RuleCall& call) {
     if (!given) return nullptr;
     requested = *given;
   }
+  // The last dimension of a padded load may run up to 15 elements past the end.
+  constexpr std::int64_t kTailPadding = 15;
+  const bool padded = call.flag("allow_physical_tail_padding");
   const Dims source_valid = valid_shape_of(target);
   std::vector<const Expr*> valid;
   for (std::size_t i = 0; i < shape->size(); ++i) {
-    const Expr* window = (*shape)[i];
-    const Expr* available = window;
-    if (i < source_valid.size() && i < offsets->size() &&
-        !(same_dim(source_valid[i], target->shape[i]) && const_int(target->shape[i]))) {
-      const Expr* rest = source_valid[i];
-      if (!is_const((*offsets)[i], 0)) {
-        rest = dim_max(call.ctx, dim_sub(call.ctx, rest, (*offsets)[i]), dim_const(call.ctx, 0));
-      }
-      // A dimension of unknown extent that is full holds the window: otherwise the load would be out of bounds.
-      if (!same_dim(source_valid[i], target->shape[i])) available = dim_min(call.ctx, rest, window);
+    const Expr* available = (*shape)[i];
+    const bool pads = padded && i == 1;
+    if (i < source_valid.size() && i < offsets->size() && (pads || !same_dim(source_valid[i], target->shape[i]))) {
+      const Expr* end = pads ? dim_add(call.ctx, source_valid[i], dim_const(call.ctx, kTailPadding)) : source_valid[i];
+      available = dim_min(call.ctx, rest_behind(call.ctx, end, (*offsets)[i]), available);
     }
     valid.push_back(i < requested.size() ? dim_min(call.ctx, requested[i], available) : available);
   }

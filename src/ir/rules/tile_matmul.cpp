@@ -100,10 +100,13 @@ bool accumulates(const RuleCall& call, const Product& p, DType dtype) {
   return true;
 }
 
+// The accumulator again. It may have been created elsewhere before its memory was known.
 const Type* accumulator_type(const RuleCall& call) {
   const TileType* acc = call.tile(0);
-  const TileView view = effective_view(acc);
-  return call.ctx.tile(acc->dtype, acc->shape, nullptr, acc->space ? acc->space : MemSpace::Acc, &view);
+  TileView view = implicit_tile_view(acc->shape, MemSpace::Acc);
+  if (acc->space == MemSpace::Acc) view = effective_view(acc);
+  view.valid_shape = valid_shape_of(acc);
+  return call.ctx.tile(acc->dtype, acc->shape, nullptr, MemSpace::Acc, &view);
 }
 
 }  // namespace

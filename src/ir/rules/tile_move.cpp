@@ -355,7 +355,8 @@ const Type* rule_TileFillpad(const RuleCall& call) {
   TileView view = effective_view(tile);
   if (!pad_value_ok(call, view.pad)) return nullptr;
   view.valid_shape = {};
-  return call.ctx.tile(tile->dtype, tile->shape, tile->memref, tile->space, &view);
+  const MemSpace space = tile->space.value_or(MemSpace::Vec);
+  return call.ctx.tile(tile->dtype, tile->shape, tile->memref, space, &view);
 }
 
 bool grows(const RuleCall& call, Dims from, Dims to) {

@@ -1,0 +1,91 @@
+#include "codegen/device/sync.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace pldc {
+namespace {
+
+// Above this many instructions without a barrier the search for conflicts would dominate the running time.
+constexpr std::size_t kMaxIssued = 256;
+
+constexpr std::size_t at(Pipe pipe) { return static_cast<std::size_t>(pipe); }
+
+}  // namespace
+
+std::string_view pipe_name(Pipe pipe) {
+  constexpr std::string_view kNames[kPipes] = {"PIPE_V", "PIPE_M", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_FIX"};
+  return kNames[at(pipe)];
+}
+
+Region region_of(const TileRef& tile) {
+  Region region;
+  region.space = static_cast<int>(tile.form.space);
+  if (tile.offset.empty()) {
+    region.begin = tile.address;
+    region.end = tile.address + tile.form.bytes();
+  }
+  return region;
+}
+
+bool Sync::conflicts(const Issued& earlier, const std::vector<Region>& reads,
+                     const std::vector<Region>& writes) const {
+  const auto meet = [](const std::vector<Region>& a, const std::vector<Region>& b) {
+    return std::any_of(a.begin(), a.end(), [&](const Region& x) {
+      return std::any_of(b.begin(), b.end(), [&](const Region& y) { return x.overlaps(y); });
+    });
+  };
+  return meet(earlier.writes, reads) || meet(earlier.writes, writes) || meet(earlier.reads, writes);
+}
+
+std::vector<std::string> Sync::before(Pipe pipe, const std::vector<Region>& reads,
+                                      const std::vector<Region>& writes) {
+  std::vector<std::string> lines;
+  if (issued_.size() >= kMaxIssued) {
+    lines.emplace_back("pipe_barrier(PIPE_ALL);");
+    barrier();
+  }
+  std::array<bool, kPipes> needed{};
+  for (const Issued& earlier : issued_) {
+    if (earlier.pipe == pipe || earlier.number <= waited_[at(pipe)][at(earlier.pipe)]) continue;
+    if (conflicts(earlier, reads, writes)) needed[at(earlier.pipe)] = true;
+  }
+  for (std::size_t q = 0; q < kPipes; ++q) {
+    // An earlier flag of this round may have covered q as well.
+    if (!needed[q]) continue;
+    const std::string_view from = pipe_name(static_cast<Pipe>(q));
+    const std::string_view to = pipe_name(pipe);
+    lines.push_back(fmt::format("set_flag({}, {}, EVENT_ID0);", from, to));
+    lines.push_back(fmt::format("wait_flag({}, {}, EVENT_ID0);", from, to));
+    // What q had waited for is complete too.
+    Clock& mine = waited_[at(pipe)];
+    for (std::size_t r = 0; r < kPipes; ++r) mine[r] = std::max(mine[r], waited_[q][r]);
+    mine[q] = last_[q];
+  }
+  last_[at(pipe)] = next_;
+  issued_.push_back({pipe, next_++, reads, writes});
+  return lines;
+}
+
+void Sync::barrier() {
+  issued_.clear();
+  for (Clock& clock : waited_) clock.fill(next_ - 1);
+}
+
+Sync Sync::merge(const Sync& a, const Sync& b) {
+  Sync out = a;
+  out.next_ = std::max(a.next_, b.next_);
+  for (const Issued& issued : b.issued_) {
+    const bool known = std::any_of(a.issued_.begin(), a.issued_.end(),
+                                   [&](const Issued& x) { return x.number == issued.number && x.pipe == issued.pipe; });
+    if (!known) out.issued_.push_back(issued);
+  }
+  for (std::size_t p = 0; p < kPipes; ++p) {
+    out.last_[p] = std::max(a.last_[p], b.last_[p]);
+    for (std::size_t q = 0; q < kPipes; ++q) out.waited_[p][q] = std::min(a.waited_[p][q], b.waited_[p][q]);
+  }
+  return out;
+}
+
+}  // namespace pldc
