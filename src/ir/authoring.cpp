@@ -303,14 +303,11 @@ bool Author::retype_constants(std::vector<const Expr*>& args) {
     const DType dtype = keywords_[0] ? static_cast<DType>(keywords_[0]->integer) : DType::INT32;
     restamp(0, dtype);
   }
-  if (op_ == OpId::system_aic_initialize_pipe || op_ == OpId::system_aiv_initialize_pipe) {
-    restamp(0, DType::INT32);
-    restamp(1, DType::INT32);
-  }
   if ((op_ == OpId::tensor_write || op_ == OpId::tile_write) && element) restamp(2, *element);
   if (op_ == OpId::array_update_element && element) restamp(2, *element);
-  // Scalars of the distributed ops: numbers given by name are 32-bit.
-  if (info_.name.substr(0, 4) == "pld." && op_ != OpId::pld_tensor_alloc_window_buffer) {
+  // Numbers given by name to the distributed ops and the pipes are 32-bit; by position they stay what they are.
+  if (info_.name.substr(0, 4) == "pld." || op_ == OpId::system_aic_initialize_pipe ||
+      op_ == OpId::system_aiv_initialize_pipe) {
     for (std::size_t i = 0, at = 0; i < info_.operand_count(); ++i) {
       if (operands_[i] == nullptr) continue;
       if (by_name_[i] && operand(i).kind == ArgKind::Scalar) restamp(at, DType::INT32);

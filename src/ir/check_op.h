@@ -6,10 +6,15 @@
 
 namespace pldc {
 
+enum class CallSource : std::uint8_t {
+  Written,  // by a person, or made by a pass of this project
+  Printed,  // read from printed text, which passes of other compilers may have written
+};
+
 // Operand count and kinds (Unknown passes), keyword names, kinds and presence, and the creation errors of the
 // distributed ops (passes.md 4). Reports each fault at the operand, keyword or call; false if there was one.
 // A call of a function of the program passes.
-bool check_call(DiagSink& diags, const Call* call);
+bool check_call(DiagSink& diags, const Call* call, CallSource source = CallSource::Written);
 
 // The shape that a builtin collective's signal must have (passes.md 4.4, the table of internal builtins): what the pass
 // that makes these calls promises, and what a verifier may ask. True for every other op.

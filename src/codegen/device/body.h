@@ -151,6 +151,7 @@ class KernelBody {
   TileRef in_space(const TileRef& tile, MemSpace space);
   TileRef with_dtype(const TileRef& tile, DType dtype);
   TileRef like(const TileRef& tile, const TileRef& destination);
+  TileRef repeated(const TileRef& tile, const TileRef& destination, bool rows, bool cols);
   // Copies; nothing if both are one place.
   void move(const TileRef& to, const TileRef& from);
   static Pipe move_pipe(const TileForm& to, const TileForm& from);
@@ -224,12 +225,14 @@ class KernelBody {
 
   // tensors.cpp
   void bind_parameters();
-  TensorRef packed(const TensorRef& like, const TensorType* type);
-  bool strides_of(const TensorType* type, std::vector<Extent>& out);
+  // Fills in the shape and strides of a parameter when it is first used.
+  void complete(const Var* var, TensorRef& ref);
 
  public:
   // Views of tensors and aliases; used by ops_tensor.cpp.
   const Var* origin(const Var* var);
+  // The strides that the type says, or those of a tensor without gaps.
+  void strides_of(const TensorType* type, std::vector<Extent>& out);
 
  private:
   std::string mark_unused(const Var* var);
@@ -249,6 +252,11 @@ class KernelBody {
   std::vector<const Var*> marked_;  // scalars whose declaration holds a marker
   std::unordered_map<const Var*, TileRef> tiles_;
   std::unordered_map<const Var*, TensorRef> tensors_;
+  struct ShapeDue {
+    const TensorType* type;
+    bool packed;
+  };
+  std::unordered_map<const Var*, ShapeDue> shapes_due_;
   std::unordered_map<const Var*, ArrayRef> arrays_;
   std::unordered_map<const Var*, const Stmt*> definitions_;
   std::unordered_map<const Var*, int> uses_;

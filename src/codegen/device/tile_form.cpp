@@ -30,16 +30,16 @@ TileForm tile_form(MemSpace space, DType dtype, std::int64_t rows, std::int64_t 
     // inner dimension of a product gets the same rounding on both sides.
     const std::int64_t inner = line < kBox ? line : kBox;
     const bool lines_are_columns = space == MemSpace::Right || form.inner_columns;
-    form.rows = round_up(rows, lines_are_columns ? inner : kBox);
-    form.cols = round_up(cols, lines_are_columns || space == MemSpace::Acc ? kBox : inner);
+    form.rows = rounded_up(rows, lines_are_columns ? inner : kBox);
+    form.cols = rounded_up(cols, lines_are_columns || space == MemSpace::Acc ? kBox : inner);
     return form;
   }
   // A [R, 1] tile is the same bytes either way; by columns it needs no padding.
   form.by_columns = (cols == 1 && rows > 1) || (view.blayout == TileLayout::ColMajor && rows > 1);
   if (form.by_columns) {
-    form.rows = round_up(rows, line);
+    form.rows = rounded_up(rows, line);
   } else {
-    form.cols = round_up(cols, line);
+    form.cols = rounded_up(cols, line);
   }
   return form;
 }

@@ -66,7 +66,7 @@ struct TileRef {
 inline constexpr std::int64_t kTileLine = 32;  // bytes: rows of Vec tiles are multiples of it
 
 // `value` rounded up to a multiple of `unit`.
-constexpr std::int64_t round_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
+constexpr std::int64_t rounded_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
 // Elements of a dtype in one line.
 inline std::int64_t line_elements(DType dtype) { return kTileLine / static_cast<std::int64_t>(byte_width(dtype)); }
 

@@ -438,12 +438,12 @@ const Expr* Reader::literal_call(const Path& path, OpId op, std::vector<Authorin
     }
   }
   const Call* call = ctx_.call(op, ctx_.list(operands), ctx_.list(kwargs), attrs, ctx_.unknown(), whole);
-  if (!check_call(diags_, call)) return nullptr;
+  if (!check_call(diags_, call, CallSource::Printed)) return nullptr;
   // The annotation of an assignment tells the type (format.md 2.10); elsewhere it is deduced, quietly: a pass
   // may have written what the rules would refuse (G44).
   if (expect_annotation_) return call;
   DiagSink quiet;
-  const Type* type = deduce(ctx_, quiet, op, call->args, call->kwargs, whole);
+  const Type* type = check_call(quiet, call) ? deduce(ctx_, quiet, op, call->args, call->kwargs, whole) : nullptr;
   return type != nullptr ? ctx_.call_with_type(call, type) : call;
 }
 
@@ -452,6 +452,7 @@ const Expr* Reader::typed(const Expr* e) {
   if (call == nullptr || !call->is_op() || call->type->kind != TypeKind::Unknown || !expect_annotation_)
     return e;
   DiagSink quiet;
+  if (!check_call(quiet, call)) return e;
   const Type* type = deduce(ctx_, quiet, call->op, call->args, call->kwargs, call->span);
   return type != nullptr ? ctx_.call_with_type(call, type) : e;
 }

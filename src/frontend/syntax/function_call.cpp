@@ -303,7 +303,7 @@ const Expr* Reader::read_recorded_call(const Path& path) {
       op != OpId::none_
           ? ctx_.call(op, ctx_.list(args), ctx_.list(kwargs), ctx_.list(attrs), type, whole)
           : ctx_.call(function, ctx_.list(args), ctx_.list(kwargs), ctx_.list(attrs), type, whole);
-  if (op != OpId::none_ && !check_call(diags_, call)) return nullptr;
+  if (op != OpId::none_ && !check_call(diags_, call, CallSource::Printed)) return nullptr;
   last_recorded_ = call;
   return call;
 }

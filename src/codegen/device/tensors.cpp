@@ -1,0 +1,435 @@
+// Tensors of a kernel: pointers, strides, boxes in global memory.
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "codegen/device/body.h"
+#include "ir/walk.h"
+
+namespace pldc {
+
+// ---- sums and products ------------------------------------------------------------------------------------------
+
+void Sum::add(const Extent& term) {
+  if (term.constant) {
+    constant_ += *term.constant;
+  } else {
+    terms_.push_back(term.text);
+  }
+}
+
+void Sum::add_product(const Extent& a, const Extent& b) { add(product(a, b)); }
+
+std::string Sum::text() const {
+  if (terms_.empty()) return std::to_string(constant_);
+  std::string out = terms_[0];
+  for (std::size_t i = 1; i < terms_.size(); ++i) out += " + " + terms_[i];
+  if (constant_ > 0) out += fmt::format(" + {}", constant_);
+  if (constant_ < 0) out += fmt::format(" - {}", -constant_);
+  return out;
+}
+
+Extent Sum::extent() const {
+  if (terms_.empty()) return Extent(constant_);
+  const bool single = terms_.size() == 1 && constant_ == 0;
+  return Extent(single ? terms_[0] : "(" + text() + ")");
+}
+
+Extent product(const Extent& a, const Extent& b) {
+  if (a.constant && b.constant) return Extent(*a.constant * *b.constant);
+  if (a.is(0) || b.is(0)) return Extent(0);
+  if (a.is(1)) return b;
+  if (b.is(1)) return a;
+  return Extent(a.text + " * " + b.text);
+}
+
+// ---- parameters -------------------------------------------------------------------------------------------------
+
+void KernelBody::strides_of(const TensorType* type, std::vector<Extent>& out) {
+  const std::size_t rank = type->shape.size();
+  out.assign(rank, Extent(1));
+  if (type->view != nullptr && type->view->stride.size() == rank) {
+    for (std::size_t i = 0; i < rank; ++i) out[i] = index(type->view->stride[i]);
+    return;
+  }
+  std::vector<std::size_t> order(rank);  // axes from the fastest one
+  for (std::size_t i = 0; i < rank; ++i) order[i] = rank - 1 - i;
+  if (type->view != nullptr && type->view->layout == TensorLayout::DN && rank >= 2) std::swap(order[0], order[1]);
+  Extent step(1);
+  for (const std::size_t axis : order) {
+    out[axis] = step;
+    step = product(step, index(type->shape[axis]));
+  }
+}
+
+void KernelBody::bind_parameters() {
+  std::vector<const Var*> windows;
+  std::vector<const Var*> contexts;
+  for (const AbiParam& param : env.signature.params) {
+    const Var* var = param.param->var;
+    const std::string& name = names_.declare(var);
+    if (is_distributed(var->type)) windows.push_back(var);
+    if (param.kind == ParamKind::Context) contexts.push_back(var);
+    const auto* type = dyn<TensorType>(var->type);
+    if (type == nullptr) continue;
+    TensorRef ref;
+    ref.root = var;
+    ref.pointer = name;
+    ref.base = name;
+    ref.dtype = type->dtype;
+    tensors_[var] = ref;
+  }
+  // Contexts are appended in the order of the windows; a kernel may have others of its own before them.
+  if (contexts.size() >= windows.size()) {
+    for (std::size_t i = 0; i < windows.size(); ++i) {
+      contexts_[windows[i]] = contexts[contexts.size() - windows.size() + i];
+    }
+  }
+  for (const SymbolSource& symbol : env.signature.symbols) names_.declare(symbol.symbol);
+  // Shapes and strides may mention symbols: only those of the tensors that are used are asked for.
+  for (const AbiParam& param : env.signature.params) {
+    if (param.kind != ParamKind::Tensor) continue;
+    const auto* type = static_cast<const TensorType*>(param.param->var->type);
+    shapes_due_[param.param->var] = {type, always_packed(env.program, kernel, param.position)};
+  }
+}
+
+void KernelBody::complete(const Var* var, TensorRef& ref) {
+  const auto due = shapes_due_.find(var);
+  if (due == shapes_due_.end()) return;
+  const auto [type, is_packed] = due->second;
+  shapes_due_.erase(due);
+  for (const Expr* dim : type->shape) ref.shape.push_back(index(dim));
+  // A stride that no type fixes is read from the argument.
+  const bool symbolic = type->view != nullptr && std::any_of(type->view->stride.begin(), type->view->stride.end(),
+                                                             [](const Expr* e) { return !fold(e); });
+  const bool written = type->view != nullptr && !type->view->stride.empty() && !symbolic;
+  if (written || (is_packed && !symbolic)) {
+    strides_of(type, ref.stride);
+    return;
+  }
+  ref.known_strides = false;
+  const AbiParam* param = env.signature.find(var);
+  for (std::size_t axis = 0; axis < type->shape.size(); ++axis) {
+    const auto extent = fold(type->shape[axis]);
+    if (extent == 1) {
+      ref.stride.emplace_back(1);  // never multiplied by anything but 0
+    } else {
+      ref.stride.emplace_back(fmt::format("pld_stride(args, {}, {})", param->index, axis));
+    }
+  }
+}
+
+TensorRef KernelBody::tensor(const Expr* expr) {
+  const auto* var = dyn<Var>(expr);
+  if (var != nullptr) {
+    used_.insert(var);
+    const auto known = tensors_.find(var);
+    if (known != tensors_.end()) {
+      complete(var, known->second);
+      if (known->second.root != nullptr) used_.insert(known->second.root);
+      return known->second;
+    }
+  }
+  if (expr != nullptr) {
+    const std::string_view name = var != nullptr ? plain_name(var->name.text()) : std::string_view("?");
+    env.diags.report<Diag::kernel_tensor>(expr->span, name)
+        .help("pass it as a parameter, or run the passes up to ConvertTensorToTileOps");
+  }
+  fail();
+  TensorRef none;
+  none.pointer = none.base = "missing";
+  none.shape.assign(8, Extent(1));
+  none.stride.assign(8, Extent(1));
+  return none;
+}
+
+// ---- aliases ----------------------------------------------------------------------------------------------------
+
+// The variable whose memory this one is, whatever path was taken: through stores, loop carries and branches whose values
+// all come from one place. A value that may be one of several is its own origin.
+const Var* KernelBody::origin(const Var* var) {
+  const auto known = origins_.find(var);
+  if (known != origins_.end()) return known->second;
+  origins_[var] = var;
+  const auto found = definitions_.find(var);
+  if (found == definitions_.end() || mixed_.count(var) != 0) return var;
+  const auto origin_of = [&](const Expr* expr) {
+    const auto* v = dyn<Var>(expr);
+    return v != nullptr ? origin(v) : nullptr;
+  };
+  const auto yielded = [](Body body, std::size_t i) -> const Expr* {
+    const auto* last = body.empty() ? nullptr : dyn<YieldStmt>(body.back());
+    return last != nullptr && i < last->values.size() ? last->values[i] : nullptr;
+  };
+  const Var* out = nullptr;
+  if (const auto* assign = dyn<AssignStmt>(found->second)) {
+    const Expr* source = assign->value;
+    if (const auto* call = dyn<Call>(source)) {
+      const int operand = call->is_op() ? op_info(call->op).effects.result_aliases : -1;
+      source = operand >= 0 && static_cast<std::size_t>(operand) < call->args.size()
+                   ? call->args[static_cast<std::size_t>(operand)]
+                   : nullptr;
+    }
+    out = origin_of(source);
+  } else if (const auto* branch = dyn<IfStmt>(found->second)) {
+    for (std::size_t i = 0; i < branch->return_vars.size(); ++i) {
+      if (branch->return_vars[i] != var) continue;
+      const Var* then_origin = origin_of(yielded(branch->then_body, i));
+      out = then_origin != nullptr && then_origin == origin_of(yielded(branch->else_body, i)) ? then_origin : nullptr;
+    }
+  } else {
+    const auto* loop = dyn<ForStmt>(found->second);
+    const auto* loop_while = dyn<WhileStmt>(found->second);
+    const List<IterArg> args = loop != nullptr ? loop->iter_args : loop_while->iter_args;
+    const List<const Var*> results = loop != nullptr ? loop->return_vars : loop_while->return_vars;
+    const Body body = loop != nullptr ? loop->body : loop_while->body;
+    for (std::size_t i = 0; i < args.size(); ++i) {
+      if (i < results.size() && results[i] == var) out = origin(args[i].var);
+      if (args[i].var != var) continue;
+      const Var* first = origin_of(args[i].init);
+      if (first == nullptr) break;
+      origins_[var] = first;  // if every iteration keeps it
+      if (origin_of(yielded(body, i)) == first) {
+        out = first;
+      } else {  // it does not: whatever relied on that is found anew
+        mixed_.insert(var);
+        origins_.clear();
+        return origin(var);
+      }
+    }
+  }
+  if (out != nullptr) origins_[var] = out;
+  return origins_[var];
+}
+
+// ---- addresses and boxes ----------------------------------------------------------------------------------------
+
+bool KernelBody::offset_of(const OpCall& op, const TensorRef& tensor, const Expr* indices, Sum& out) {
+  const auto* list = dyn<MakeTuple>(indices);
+  out = tensor.offset;
+  if (list == nullptr || list->elements.size() != tensor.stride.size()) {
+    env.diags.report<Diag::kernel_indices>(op.span(), op.info().name, list != nullptr ? list->elements.size() : 0,
+                                           tensor.stride.size())
+        .help("give one offset for each dimension of the tensor");
+    return false;
+  }
+  for (std::size_t i = 0; i < list->elements.size(); ++i) out.add_product(index(list->elements[i]), tensor.stride[i]);
+  return true;
+}
+
+std::string KernelBody::address(const TensorRef& tensor, const Sum& offset) {
+  if (offset.is_zero()) return tensor.pointer;
+  return fmt::format("{} + {}", tensor.pointer, offset.extent().text);
+}
+
+std::string KernelBody::global_matrix(const TensorRef& tensor, const std::string& pointer, const Extent& rows,
+                                      const Extent& cols, const Extent& row_stride, const Extent& col_stride,
+                                      bool column) {
+  TensorRef matrix = tensor;
+  matrix.stride = {row_stride, col_stride};
+  return global(OpCall{nullptr, nullptr}, matrix, pointer, {rows, cols}, column);
+}
+
+std::string KernelBody::global(const OpCall& op, const TensorRef& tensor, const std::string& pointer,
+                               const std::vector<Extent>& box, bool column) {
+  constexpr std::size_t kAxes = 5;
+  std::vector<Extent> shape = box;
+  std::vector<Extent> stride = tensor.stride;
+  // More axes than the type has: those of one element say nothing.
+  for (std::size_t i = 0; shape.size() > kAxes && i < shape.size();) {
+    if (shape[i].is(1)) {
+      shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(i));
+      stride.erase(stride.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+  if (shape.size() > kAxes) {
+    env.diags.report<Diag::kernel_rank>(op.span(), op.info().name, shape.size())
+        .help("view the tensor with fewer dimensions");
+    fail();
+    return "missing";
+  }
+  while (shape.size() < kAxes) {
+    // The stride of an axis of one element is not used; it repeats the extent of what lies inside.
+    const Extent outer = stride.empty() ? Extent(1) : product(stride.front(), shape.front());
+    shape.insert(shape.begin(), Extent(1));
+    stride.insert(stride.begin(), outer.constant && *outer.constant > 0 ? outer : Extent(1));
+  }
+  if (column && stride[3].is(1)) stride[4] = shape[3].constant ? shape[3] : Extent(1);
+  const auto list = [](const std::vector<Extent>& extents, std::string& dynamic) {
+    std::string text;
+    for (const Extent& e : extents) {
+      if (!text.empty()) text += ", ";
+      text += e.constant ? e.text : "-1";
+      if (!e.constant) dynamic += (dynamic.empty() ? "" : ", ") + e.text;
+    }
+    return text;
+  };
+  std::string shape_values;
+  std::string stride_values;
+  const std::string shape_type = "Shape<" + list(shape, shape_values) + ">";
+  const std::string stride_type = "Stride<" + list(stride, stride_values) + ">";
+  const std::string name = fresh(fmt::format("{}_{}", tensor.base, global_counts_[tensor.base]++));
+  std::string arguments = pointer;
+  if (!shape_values.empty() || !stride_values.empty()) {
+    arguments += fmt::format(", {}({})", shape_type, shape_values);
+    arguments += fmt::format(", {}({})", stride_type, stride_values);
+  }
+  statement(fmt::format("GlobalTensor<{}, {}, {}, Layout::{}> {}({});", cpp_memory_type(tensor.dtype), shape_type,
+                        stride_type, column ? "DN" : "ND", name, arguments));
+  return name;
+}
+
+std::string KernelBody::peer_address(const OpCall& op, const TensorRef& tensor, const std::string& pointer,
+                                     const Expr* peer) {
+  const auto found = contexts_.find(tensor.root);
+  if (tensor.root == nullptr || found == contexts_.end()) {
+    env.diags.report<Diag::kernel_context>(op.span(), op.info().name, tensor.base)
+        .help("run the pass MaterializeDistTensorCtx, or take the window as a parameter of the kernel");
+    return {};
+  }
+  return fmt::format("pld_peer({}, {}, {})", scalar_name(found->second), pointer, scalars.index(peer));
+}
+
+std::string KernelBody::context(const Expr* expr) {
+  const auto* var = dyn<Var>(expr);
+  return var != nullptr ? scalar_name(var) : std::string("nullptr");
+}
+
+// ---- what callers pass ------------------------------------------------------------------------------------------
+
+namespace {
+
+class PackedArguments {
+ public:
+  explicit PackedArguments(const Program& program) : program_(program) {}
+
+  bool parameter(const Function& function, std::size_t index) {
+    if (function.is_host_orchestrator()) return true;  // of a host function: packed by the launcher
+    if (!visiting_.insert({&function, index}).second) return true;
+    for (const Function* caller : program_.functions) {
+      bool packed = true;
+      walk_stmts(caller->body, [&](const Stmt* stmt) {
+        for_each_expr(stmt, [&](const Expr* root) {
+          walk_expr(root, [&](const Expr* e) {
+            const auto* call = dyn<Call>(e);
+            const auto* submit = dyn<Submit>(e);
+            const Name callee = call != nullptr ? call->function : submit != nullptr ? submit->function : Name();
+            if (callee != function.name) return;
+            const List<const Expr*> args = call != nullptr ? call->args : submit->args;
+            if (index < args.size()) packed = packed && value(*caller, args[index]);
+          });
+        });
+      });
+      if (!packed) return false;
+    }
+    return true;
+  }
+
+ private:
+  bool value(const Function& function, const Expr* expr) {
+    if (const auto* get = dyn<TupleGet>(expr)) return value(function, get->tuple);
+    if (const auto* call = dyn<Call>(expr)) return result(function, call);
+    if (const auto* submit = dyn<Submit>(expr)) return all(function, submit->args);
+    const auto* var = dyn<Var>(expr);
+    if (var == nullptr) return false;
+    for (std::size_t i = 0; i < function.params.size(); ++i) {
+      if (function.params[i].var == var) return parameter(function, i);
+    }
+    if (!visited_.insert(var).second) return true;
+    bool packed = true;
+    walk_stmts(function.body, [&](const Stmt* stmt) {
+      const auto* assign = dyn<AssignStmt>(stmt);
+      if (assign != nullptr && assign->var == var) packed = packed && value(function, assign->value);
+      const auto* loop = dyn<ForStmt>(stmt);
+      const auto* loop_while = dyn<WhileStmt>(stmt);
+      const auto carried = [&](List<IterArg> args, List<const Var*> results, Body body) {
+        for (std::size_t i = 0; i < args.size(); ++i) {
+          if (args[i].var != var && (i >= results.size() || results[i] != var)) continue;
+          packed = packed && value(function, args[i].init) && yielded(function, body, i);
+        }
+      };
+      if (loop != nullptr) carried(loop->iter_args, loop->return_vars, loop->body);
+      if (loop_while != nullptr) carried(loop_while->iter_args, loop_while->return_vars, loop_while->body);
+      if (const auto* branch = dyn<IfStmt>(stmt)) {
+        for (std::size_t i = 0; i < branch->return_vars.size(); ++i) {
+          if (branch->return_vars[i] != var) continue;
+          packed = packed && yielded(function, branch->then_body, i) && yielded(function, branch->else_body, i);
+        }
+      }
+    });
+    return packed;
+  }
+
+  bool yielded(const Function& function, Body body, std::size_t i) {
+    for (const Stmt* stmt : body) {
+      if (const auto* scope = dyn<ScopeStmt>(stmt); scope != nullptr && !yielded(function, scope->body, i)) return false;
+      const auto* yield = dyn<YieldStmt>(stmt);
+      if (yield != nullptr && i < yield->values.size() && !value(function, yield->values[i])) return false;
+    }
+    return true;
+  }
+
+  bool all(const Function& function, List<const Expr*> args) {
+    return std::all_of(args.begin(), args.end(), [&](const Expr* arg) {
+      return dyn<TensorType>(arg->type) == nullptr || value(function, arg);
+    });
+  }
+
+  bool result(const Function& function, const Call* call) {
+    if (!call->is_op()) return all(function, call->args);
+    const bool host = function.is_host_orchestrator();
+    switch (call->op) {  // NOLINT: the few ops that make tensors outside of kernels
+      case OpId::tensor_create:
+      case OpId::tensor_full:
+      case OpId::pld_tensor_window:
+        return true;
+      case OpId::tensor_slice: {
+        // The host stages a slice of its own tensors into packed memory; of a window it passes the place itself.
+        if (host && !is_distributed(call->args[0]->type)) return true;
+        return leading_slice(call) && value(function, call->args[0]);
+      }
+      case OpId::tensor_transpose:
+        return host && !is_distributed(call->args[0]->type);
+      default:
+        return all(function, call->args);
+    }
+  }
+
+  // Whether the slice takes a run of the first axis only.
+  static bool leading_slice(const Call* call) {
+    const auto* source = dyn<TensorType>(call->args[0]->type);
+    const auto* extents = dyn<MakeTuple>(call->args[1]);
+    if (source == nullptr || extents == nullptr || extents->elements.size() != source->shape.size()) return false;
+    bool whole = true;
+    for (std::size_t i = source->shape.size(); i-- > 1;) whole = whole && same_dim(extents->elements[i], source->shape[i]);
+    if (whole) return true;
+    // Leading axes of one element do not spoil it: [1, 1, n] of [a, b, n].
+    bool units = true;
+    for (std::size_t i = 0; i < extents->elements.size(); ++i) {
+      const bool one = const_int(extents->elements[i]) == 1;
+      if (units && one) continue;
+      if (units) {
+        units = false;
+        continue;  // a run of this axis
+      }
+      if (!same_dim(extents->elements[i], source->shape[i])) return false;
+    }
+    return true;
+  }
+
+  const Program& program_;
+  std::set<std::pair<const Function*, std::size_t>> visiting_;
+  std::unordered_set<const Var*> visited_;
+};
+
+}  // namespace
+
+bool always_packed(const Program& program, const Function& function, std::size_t param) {
+  return PackedArguments(program).parameter(function, param);
+}
+
+}  // namespace pldc
