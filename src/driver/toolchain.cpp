@@ -35,7 +35,7 @@ bool find_compiler(Session& session, const ToolOptions& options, Compiler& compi
   for (const std::string& candidate : candidates) {
     compiler.command.clear();
     if (!split_words(candidate, compiler.command) || compiler.command.empty()) continue;
-    Command version;
+    ProcessSpec version;
     version.args = compiler.command;
     version.args.emplace_back("--version");
     version.capture = true;
@@ -142,7 +142,7 @@ std::string shown(const std::vector<std::string>& args) {
   return out;
 }
 
-bool report_results(Session& session, const std::vector<Command>& commands, const std::vector<ProcessResult>& results,
+bool report_results(Session& session, const std::vector<ProcessSpec>& commands, const std::vector<ProcessResult>& results,
                     const std::vector<std::string>& subjects) {
   bool good = true;
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -218,7 +218,7 @@ bool compile_tree(Session& session, const Tree& tree, const ToolOptions& options
   if (!find_compiler(session, options, compiler)) return false;
   const std::uint64_t headers = hash_headers(tree);
   std::vector<Unit> units = units_of(tree);
-  std::vector<Command> commands;
+  std::vector<ProcessSpec> commands;
   std::vector<std::string> subjects, keys, key_paths, cache_paths;
   const std::string cache = cache_directory(session.env());
   std::string error;
@@ -228,7 +228,7 @@ bool compile_tree(Session& session, const Tree& tree, const ToolOptions& options
       session.report<Diag::cannot_write>("", object, error);
       return false;
     }
-    Command command;
+    ProcessSpec command;
     command.args = compile_command(compiler, unit);
     command.directory = tree.directory;
     const std::string key =
@@ -277,13 +277,13 @@ bool compile_tree(Session& session, const Tree& tree, const ToolOptions& options
     if (!read_file(path_join(tree.directory, unit.object + ".key"), key, error)) key.clear();
     objects = hash_combine(objects, hash_combine(hash_bytes(unit.object), hash_bytes(key)));
   }
-  Command link;
+  ProcessSpec link;
   link.args = compiler.command;
   link.args.insert(link.args.end(), compiler.flags.begin(), compiler.flags.end());
   link.args.emplace_back("-pthread");
   link.args.emplace_back("-o");
   link.args.push_back(program);
-  Command collect;
+  ProcessSpec collect;
   const std::string ar = session.env().variable("AR").value_or("ar");
   collect.args = {ar, "rcsD", archive};
   for (const Unit& unit : units) {
@@ -294,14 +294,14 @@ bool compile_tree(Session& session, const Tree& tree, const ToolOptions& options
   const std::string link_key_path = path_join(tree.directory, "build/program.key");
   if (commands.empty() && have_program && have_archive && same_content(link_key_path, link_key)) return true;
   link.directory = collect.directory = tree.directory;
-  std::vector<Command> last = {link};
+  std::vector<ProcessSpec> last = {link};
   std::vector<std::string> made = {program};
   if (library) {
     std::remove(path_join(tree.directory, archive).c_str());  // `ar` would keep members that are gone
     last.push_back(collect);
     made.push_back(archive);
   }
-  for (const Command& command : last) session.log().info("{}", shown(command.args));
+  for (const ProcessSpec& command : last) session.log().info("{}", shown(command.args));
   if (!report_results(session, last, run_processes(last, options.jobs), made)) return false;
   write_if_changed(link_key_path, link_key, error);
   return true;

@@ -196,6 +196,7 @@ class Reader {
   const Var* window_by_label(std::string_view label, Span where);
   bool read_window_buffer(WindowSlot& slot);
   void check_window_labels();
+  const Expr* retyped(const Expr* e);
   // A name that a domain's header uses before the body defines it.
   const Var* forward(Name name, const Type* type, Span where);
   Body restore_legacy_domains(const std::vector<const Stmt*>& body);

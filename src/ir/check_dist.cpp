@@ -1,94 +1,11 @@
-// Creation errors of the distributed ops and of the builtin collectives (passes.md 4).
-#include <algorithm>
-#include <limits>
+// Creation errors of the distributed ops: windows, signals and transfers (passes.md 4.1 to 4.3).
+#include "ir/check_dist.h"
 
-#include "ir/check_rules.h"
-#include "ir/describe.h"
+#include <limits>
 
 namespace pldc {
 
-namespace {
-
-using Dims = List<const Expr*>;
-
-// Nothing where either is not constant.
-std::optional<bool> differ(const Expr* a, const Expr* b) {
-  const auto x = const_int(a);
-  const auto y = const_int(b);
-  return x && y ? std::optional(*x != *y) : std::nullopt;
-}
-
-class Checker {
- public:
-  Checker(DiagSink& diags, const Call* call) : diags_(diags), call_(call) {}
-
-  bool check();
-  bool builtin_signal();
-
- private:
-  std::string_view name() const { return op_info(call_->op).name; }
-  const Expr* arg(std::string_view operand) const { return argument(call_, operand); }
-  const TensorType* tensor(std::string_view operand) const {
-    const Expr* e = arg(operand);
-    return e != nullptr ? dyn<TensorType>(e->type) : nullptr;
-  }
-  // The elements of a tuple operand; nothing if it is absent or not written out.
-  std::optional<Dims> tuple(std::string_view operand) const {
-    const auto* made = dyn<MakeTuple>(arg(operand));
-    return made != nullptr ? std::optional(made->elements) : std::nullopt;
-  }
-  Span place(std::string_view operand) const {
-    const Expr* e = arg(operand);
-    return e != nullptr && e->span.valid() ? e->span : call_->span;
-  }
-  std::int64_t integer(std::string_view key, std::int64_t fallback) const {
-    const AttrValue* value = find_attr(call_->kwargs, key);
-    return value != nullptr ? value->integer : fallback;
-  }
-  bool value_error(std::string_view operand, std::string_view wanted, const std::string& found) {
-    diags_.report<Diag::op_value>(place(operand), operand, name(), wanted, found);
-    return false;
-  }
-  bool collective_error(std::string_view operand, const std::string& what) {
-    diags_.report<Diag::op_collective>(place(operand), name(), what);
-    return false;
-  }
-  bool signal_error(const std::string& what) {
-    diags_.report<Diag::op_signal>(place("signal"), name(), what);
-    return false;
-  }
-
-  bool rank_of_tuple(std::string_view operand, std::string_view of, std::size_t rank);
-  bool not_negative(std::string_view operand);
-  bool atomic_dtype(DType dtype);
-  bool int32_signal(std::size_t least_rank, std::size_t most_rank);
-  bool column_signal();
-  bool square(const TensorType* data, std::string_view operand, std::string_view of);
-  bool fp32_only(std::string_view operand);
-  bool same_rows(const TensorType* input, const TensorType* target);
-
-  bool window();
-  bool alloc();
-  bool signal_op();
-  bool defer_wait();
-  bool remote_load();
-  bool remote_store();
-  bool transfer(bool put);
-  bool chunks(Dims transfer);
-  bool staged(bool put);
-  bool stage_fits(const TensorType* dst, Dims transfer);
-  bool allreduce();
-  bool broadcast();
-  bool reduce_scatter();
-  bool gather_like(bool gather);
-  bool all_to_all_v();
-  bool builtin();
-
-  DiagSink& diags_;
-  const Call* call_;
-};
-
-bool Checker::rank_of_tuple(std::string_view operand, std::string_view of, std::size_t rank) {
+bool DistributedChecker::rank_of_tuple(std::string_view operand, std::string_view of, std::size_t rank) {
   const Expr* e = arg(operand);
   const auto* type = e != nullptr ? dyn<TupleType>(e->type) : nullptr;
   if (type == nullptr || type->elements.size() == rank) return true;
@@ -97,7 +14,7 @@ bool Checker::rank_of_tuple(std::string_view operand, std::string_view of, std::
   return false;
 }
 
-bool Checker::not_negative(std::string_view operand) {
+bool DistributedChecker::not_negative(std::string_view operand) {
   const auto elements = tuple(operand);
   if (!elements) return true;
   for (std::size_t i = 0; i < elements->size(); ++i) {
@@ -109,7 +26,7 @@ bool Checker::not_negative(std::string_view operand) {
   return true;
 }
 
-bool Checker::atomic_dtype(DType dtype) {
+bool DistributedChecker::atomic_dtype(DType dtype) {
   if (integer("atomic", 0) != static_cast<std::int64_t>(AtomicType::Add)) return true;
   for (const DType d : {DType::FP32, DType::BF16, DType::FP16, DType::INT32, DType::INT16, DType::INT8}) {
     if (d == dtype) return true;
@@ -119,12 +36,12 @@ bool Checker::atomic_dtype(DType dtype) {
   return false;
 }
 
-bool Checker::window() {
+bool DistributedChecker::window() {
   const AttrValue* dtype = find_attr(call_->kwargs, "dtype");
   return dtype != nullptr;
 }
 
-bool Checker::alloc() {
+bool DistributedChecker::alloc() {
   const AttrValue* name = find_attr(call_->kwargs, "name");
   if (name != nullptr && name->text.empty()) {
     diags_.report<Diag::alloc_nameless>(call_->span);
@@ -134,13 +51,13 @@ bool Checker::alloc() {
 }
 
 // notify and wait
-bool Checker::signal_op() {
+bool DistributedChecker::signal_op() {
   const std::string_view target = call_->op == OpId::pld_system_notify ? "target" : "signal";
   const TensorType* t = tensor(target);
   return t == nullptr || rank_of_tuple("offsets", target, t->shape.size());
 }
 
-bool Checker::defer_wait() {
+bool DistributedChecker::defer_wait() {
   const TensorType* t = tensor("signal");
   if (t == nullptr) return true;
   if (t->dtype != DType::INT32) {
@@ -168,7 +85,7 @@ bool Checker::defer_wait() {
   return true;
 }
 
-bool Checker::remote_load() {
+bool DistributedChecker::remote_load() {
   const TensorType* t = tensor("target");
   if (t == nullptr) return true;
   const std::size_t rank = t->shape.size();
@@ -221,7 +138,7 @@ bool Checker::remote_load() {
   return true;
 }
 
-bool Checker::remote_store() {
+bool DistributedChecker::remote_store() {
   const bool from_tile = call_->op == OpId::pld_tile_remote_store;
   const Expr* source = call_->args[0];
   const TensorType* target = tensor("target");
@@ -270,7 +187,7 @@ bool Checker::remote_store() {
   return true;
 }
 
-bool Checker::chunks(Dims transfer) {
+bool DistributedChecker::chunks(Dims transfer) {
   const std::int64_t rows = integer("chunk_rows", 0);
   const std::int64_t columns = integer("chunk_cols", 0);
   for (const std::string_view key : {"chunk_rows", "chunk_cols"}) {
@@ -295,7 +212,7 @@ bool Checker::chunks(Dims transfer) {
 }
 
 // put and get, with and without staging tiles: the window side, the local side and the region.
-bool Checker::transfer(bool put) {
+bool DistributedChecker::transfer(bool put) {
   const TensorType* dst = tensor("dst");
   const TensorType* src = tensor("src");
   if (dst == nullptr || src == nullptr) return true;
@@ -323,7 +240,7 @@ bool Checker::transfer(bool put) {
   const Expr* region = arg("shape");
   if (region == nullptr) {
     for (std::size_t i = 0; i < rank; ++i) {
-      if (differ(dst->shape[i], src->shape[i]) != true) continue;
+      if (extents_differ(dst->shape[i], src->shape[i]) != true) continue;
       diags_.report<Diag::op_transfer_shape>(place("src"), name(), describe(dst->shape), describe(src->shape));
       return false;
     }
@@ -356,7 +273,7 @@ bool Checker::transfer(bool put) {
   return true;
 }
 
-bool Checker::stage_fits(const TensorType* dst, Dims transfer) {
+bool DistributedChecker::stage_fits(const TensorType* dst, Dims transfer) {
   const auto fail = [&](std::string_view operand, const std::string& what) {
     diags_.report<Diag::op_stage>(place(operand), name(), what);
     return false;
@@ -381,7 +298,7 @@ bool Checker::stage_fits(const TensorType* dst, Dims transfer) {
       }
     }
     if (first != nullptr) {
-      if (differ(first->shape[0], stage->shape[0]) == true || differ(first->shape[1], stage->shape[1]) == true) {
+      if (extents_differ(first->shape[0], stage->shape[0]) == true || extents_differ(first->shape[1], stage->shape[1]) == true) {
         return fail(operand, fmt::format("both staging tiles must have one shape, found {} and {}",
                                          describe(first->shape), describe(stage->shape)));
       }
@@ -404,7 +321,7 @@ bool Checker::stage_fits(const TensorType* dst, Dims transfer) {
   return true;
 }
 
-bool Checker::staged(bool put) {
+bool DistributedChecker::staged(bool put) {
   if (!transfer(put)) return false;
   const TensorType* dst = tensor("dst");
   if (dst == nullptr || dst->shape.empty()) return true;
@@ -412,227 +329,7 @@ bool Checker::staged(bool put) {
   return stage_fits(dst, region ? *region : dst->shape);
 }
 
-// --- collectives -------------------------------------------------------------------------------------------------
-
-bool Checker::int32_signal(std::size_t least_rank, std::size_t most_rank) {
-  const TensorType* t = tensor("signal");
-  if (t == nullptr) return true;
-  if (t->dtype != DType::INT32) return signal_error(fmt::format("must be INT32, found {}", name_of(t->dtype)));
-  const std::size_t rank = t->shape.size();
-  if (rank >= least_rank && rank <= most_rank) return true;
-  return signal_error(least_rank == most_rank ? fmt::format("must have rank {}, found rank {}", least_rank, rank)
-                                              : fmt::format("must have rank {} or {}, found rank {}", least_rank,
-                                                            most_rank, rank));
-}
-
-// [NR] or [NR, 1]
-bool Checker::column_signal() {
-  if (!int32_signal(1, 2)) return false;
-  const TensorType* t = tensor("signal");
-  if (t == nullptr || t->shape.size() < 2 || const_int(t->shape[1]) == 1) return true;
-  return signal_error(fmt::format("must have one cell a rank, [ranks, 1], found {}", describe(t->shape)));
-}
-
-bool Checker::square(const TensorType* data, std::string_view operand, std::string_view of) {
-  const TensorType* t = tensor(operand);
-  if (t == nullptr || data == nullptr || t->shape.empty() || data->shape.empty()) return true;
-  if (differ(t->shape[0], data->shape[0]) != true) return true;
-  return collective_error(operand, fmt::format("'{}' and '{}' must agree in dimension 0, found {} and {}", operand, of,
-                                               describe(t->shape[0]), describe(data->shape[0])));
-}
-
-bool Checker::same_rows(const TensorType* input, const TensorType* target) {
-  if (input->dtype != target->dtype) {
-    diags_.report<Diag::op_dtypes_differ>(place("target"), "input", "target", name(), name_of(input->dtype),
-                                          name_of(target->dtype));
-    return false;
-  }
-  if (differ(input->shape[1], target->shape[1]) == true) {
-    return collective_error("target", fmt::format("target SIZE must equal input SIZE, found {} and {}",
-                                                  describe(target->shape[1]), describe(input->shape[1])));
-  }
-  return true;
-}
-
-bool Checker::allreduce() {
-  const TensorType* t = tensor("target");
-  if (t != nullptr && t->dtype != DType::FP16 && t->dtype != DType::FP32) {
-    return collective_error("target", fmt::format("target dtype must be FP16 or FP32, found {}", name_of(t->dtype)));
-  }
-  if (!int32_signal(0, std::numeric_limits<std::size_t>::max())) return false;
-  const std::int64_t cores = integer("core_num", 1);
-  if (cores <= 0) {
-    diags_.report<Diag::op_value>(call_->span, "core_num", name(), "a positive integer", cores);
-    return false;
-  }
-  const AttrValue* mode = find_attr(call_->kwargs, "mode");
-  if (arg("signal") == nullptr && mode != nullptr && mode->text != "mesh") {
-    diags_.report<Diag::op_value>(call_->span, "mode", name(), "'mesh' where no signal is given",
-                                  "'" + std::string(mode->text) + "'")
-        .help("pass a signal: mode='ring' has [2 * (ranks - 1) + 1, ranks] cells");
-    return false;
-  }
-  return true;
-}
-
-bool Checker::broadcast() {
-  if (!int32_signal(0, std::numeric_limits<std::size_t>::max())) return false;
-  const std::int64_t root = integer("root", 0);
-  if (root >= 0) return true;
-  diags_.report<Diag::op_value>(call_->span, "root", name(), "at least 0", root);
-  return false;
-}
-
-bool Checker::reduce_scatter() {
-  const TensorType* t = tensor("target");
-  if (t != nullptr && t->shape.size() != 2) {
-    diags_.report<Diag::op_rank>(place("target"), "target", name(), 2, t->shape.size());
-    return false;
-  }
-  if (!int32_signal(0, std::numeric_limits<std::size_t>::max())) return false;
-  const std::int64_t op = integer("op", 0);
-  if (op == 0) return true;
-  diags_.report<Diag::op_value>(call_->span, "op", name(), "Sum", name_of(static_cast<ReduceOp>(op)));
-  return false;
-}
-
-bool Checker::gather_like(bool gather) {
-  const TensorType* input = tensor("input");
-  const TensorType* target = tensor("target");
-  if (input == nullptr || target == nullptr) return true;
-  if (arg("input") == arg("target")) {
-    diags_.report<Diag::op_same_buffer>(place("target"), name());
-    return false;
-  }
-  for (const std::string_view operand : {"input", "target"}) {
-    const std::size_t rank = tensor(operand)->shape.size();
-    if (rank == 2) continue;
-    diags_.report<Diag::op_rank>(place(operand), operand, name(), 2, rank);
-    return false;
-  }
-  if (gather && const_int(input->shape[0]) != 1) {
-    return collective_error("input", fmt::format("input must be [1, SIZE], found {}", describe(input->shape)));
-  }
-  if (!same_rows(input, target) || !column_signal()) return false;
-  if (!gather && !square(target, "input", "target")) return false;
-  return square(target, "signal", "target");
-}
-
-bool Checker::all_to_all_v() {
-  const TensorType* input = tensor("input");
-  const TensorType* target = tensor("target");
-  const TensorType* signal = tensor("signal");
-  if (input == nullptr || target == nullptr || signal == nullptr) return true;
-  for (const std::string_view operand : {"input", "target"}) {
-    const std::size_t rank = tensor(operand)->shape.size();
-    if (rank == 2) continue;
-    diags_.report<Diag::op_rank>(place(operand), operand, name(), 2, rank);
-    return false;
-  }
-  if (!same_rows(input, target) || !int32_signal(2, 2)) return false;
-  if (const_int(signal->shape[1]) != 1) {
-    return signal_error(fmt::format("must be [ranks, 1], found {}", describe(signal->shape)));
-  }
-  const auto ranks = const_int(signal->shape[0]);
-  if (!ranks || *ranks <= 0) {
-    return signal_error(fmt::format("needs a constant number of ranks, found {}", describe(signal->shape[0])));
-  }
-  const auto rows = const_int(target->shape[0]);
-  if (!rows) {
-    return collective_error("target", fmt::format("target needs a constant number of rows, found {}",
-                                                  describe(target->shape[0])));
-  }
-  if (*rows % *ranks != 0) {
-    return collective_error(
-        "target", fmt::format("the {} ranks must divide target dim 0, found {} rows", *ranks, *rows));
-  }
-  for (const std::string_view operand : {"send_counts", "recv_counts"}) {
-    const TensorType* counts = tensor(operand);
-    if (counts == nullptr) continue;
-    if (counts->dtype != DType::INT32) {
-      return collective_error(operand, fmt::format("'{}' must be INT32, found {}", operand, name_of(counts->dtype)));
-    }
-    const std::size_t rank = counts->shape.size();
-    const bool row = operand == "send_counts" && rank == 1;
-    if (!row && (rank != 2 || const_int(counts->shape[1]) != 1)) {
-      return collective_error(operand, fmt::format("'{}' must be [ranks, 1], found {}", operand,
-                                                   describe(counts->shape)));
-    }
-    if (const_int(counts->shape[0]) != *ranks) {
-      return collective_error(operand, fmt::format("'{}' needs one count a rank, {}, found {}", operand, *ranks,
-                                                   describe(counts->shape[0])));
-    }
-  }
-  return true;
-}
-
-bool Checker::fp32_only(std::string_view operand) {
-  const TensorType* t = tensor(operand);
-  if (t == nullptr || t->dtype == DType::FP32) return true;
-  return collective_error(operand, fmt::format("'{}' must be FP32, found {}", operand, name_of(t->dtype)));
-}
-
-bool Checker::builtin() {
-  const OpId op = call_->op;
-  const std::string_view data = op_info(op).operands[0].name;
-  const TensorType* t = tensor(data);
-  if (!int32_signal(1, 2)) return false;
-  if (const AttrValue* dtype = find_attr(call_->kwargs, "dtype"); dtype != nullptr && t != nullptr) {
-    if (static_cast<DType>(dtype->integer) != t->dtype) {
-      return collective_error(data, fmt::format("dtype={} does not match '{}', which is {}",
-                                                name_of(static_cast<DType>(dtype->integer)), data,
-                                                name_of(t->dtype)));
-    }
-  }
-  const std::int64_t reduce = integer("op", 0);
-  const auto sum_only = [&] {
-    if (reduce == 0) return true;
-    diags_.report<Diag::op_value>(call_->span, "op", name(), "Sum", name_of(static_cast<ReduceOp>(reduce)));
-    return false;
-  };
-  if (op == OpId::builtin_tensor_allreduce) {
-    if (t == nullptr || t->dtype == DType::FP16 || t->dtype == DType::FP32) return true;
-    return collective_error(data, fmt::format("'{}' must be FP16 or FP32, found {}", data, name_of(t->dtype)));
-  }
-  if (op == OpId::builtin_tensor_barrier) return true;
-  if (op == OpId::builtin_tensor_allreduce_ring || op == OpId::builtin_tensor_reduce_scatter) {
-    return fp32_only(data) && sum_only();
-  }
-  if (op == OpId::builtin_tensor_broadcast) return fp32_only(data);
-  return fp32_only("input") && fp32_only("target");
-}
-
-bool Checker::builtin_signal() {
-  const OpId op = call_->op;
-  const TensorType* signal = tensor("signal");
-  if (signal == nullptr) return true;
-  if (op == OpId::builtin_tensor_allreduce) {
-    const std::int64_t cores = integer("core_num", 1);
-    if (signal->shape.size() == 1 && cores != 1) {
-      return signal_error(fmt::format("of rank 1 serves one core only, found core_num={}", cores));
-    }
-    const auto columns = signal->shape.size() == 2 ? const_int(signal->shape[1]) : std::nullopt;
-    if (columns && *columns < cores) {
-      return signal_error(fmt::format("needs a cell a core: {} columns for core_num={}", *columns, cores));
-    }
-    return true;
-  }
-  if (op == OpId::builtin_tensor_allreduce_ring) {
-    if (!int32_signal(2, 2)) return false;
-    const auto columns = const_int(signal->shape[1]);
-    if (!columns) return true;
-    if (*columns > 16) return signal_error(fmt::format("allows at most 16 ranks, found {}", *columns));
-    const auto rows = const_int(signal->shape[0]);
-    if (!rows || *rows == 2 * (*columns - 1) + 1) return true;
-    return signal_error(fmt::format("must have 2 * (ranks - 1) + 1 = {} rows for {} ranks, found {}",
-                                    2 * (*columns - 1) + 1, *columns, *rows));
-  }
-  if (op == OpId::builtin_tensor_all_to_all_v) return int32_signal(2, 2);
-  if (op == OpId::builtin_tensor_allgather || op == OpId::builtin_tensor_all_to_all) return column_signal();
-  return int32_signal(1, 1);
-}
-
-bool Checker::check() {
+bool DistributedChecker::check() {
   const std::string_view op = name();
   if (op.rfind("builtin.", 0) == 0) return builtin();
   if (op.rfind("pld.", 0) != 0) return true;
@@ -661,13 +358,11 @@ bool Checker::check() {
   return true;
 }
 
-}  // namespace
-
-bool check_distributed_op(DiagSink& diags, const Call* call) { return Checker(diags, call).check(); }
+bool check_distributed_op(DiagSink& diags, const Call* call) { return DistributedChecker(diags, call).check(); }
 
 bool check_builtin_signal(DiagSink& diags, const Call* call) {
   if (!call->is_op() || op_info(call->op).name.substr(0, 8) != "builtin.") return true;
-  return Checker(diags, call).builtin_signal();
+  return DistributedChecker(diags, call).builtin_signal();
 }
 
 bool check_source_level(DiagSink& diags, const Call* call, std::size_t argument) {

@@ -44,42 +44,6 @@ std::string_view kind_text(ArgKind kind) {
   return "a value";
 }
 
-bool kind_fits(ArgKind kind, const Expr* e) {
-  const TypeKind type = e->type->kind;
-  if (type == TypeKind::Unknown) return true;
-  const bool tensor = type == TypeKind::Tensor || type == TypeKind::DistributedTensor;
-  switch (kind) {
-    case ArgKind::Tensor:
-    case ArgKind::TensorLike:
-      return tensor;
-    case ArgKind::Window:
-      return type == TypeKind::DistributedTensor;
-    case ArgKind::Tile:
-      return type == TypeKind::Tile;
-    case ArgKind::Scalar:
-      return type == TypeKind::Scalar;
-    case ArgKind::ConstInt:
-      return e->kind == ExprKind::ConstInt;
-    case ArgKind::Tuple:
-      return type == TypeKind::Tuple;
-    case ArgKind::Array:
-      return type == TypeKind::Array;
-    case ArgKind::Ptr:
-      return type == TypeKind::Ptr;
-    case ArgKind::Ctx:
-      return type == TypeKind::CommCtx;
-    case ArgKind::PrefetchCtx:
-      return type == TypeKind::PrefetchAsyncContext;
-    case ArgKind::TensorOrScalar:
-      return tensor || type == TypeKind::Scalar;
-    case ArgKind::TensorOrTile:
-      return tensor || type == TypeKind::Tile;
-    case ArgKind::Any:
-      return true;
-  }
-  return true;
-}
-
 // The counts that are allowed, where they are not a plain range.
 std::string_view odd_counts(OpId op, std::size_t count, bool& fits) {
   if (op == OpId::system_cacheinvalid) {
@@ -239,6 +203,42 @@ bool check_keywords(DiagSink& diags, const Call* call) {
 }
 
 }  // namespace
+
+bool kind_fits(ArgKind kind, const Expr* e) {
+  const TypeKind type = e->type->kind;
+  if (type == TypeKind::Unknown) return true;
+  const bool tensor = type == TypeKind::Tensor || type == TypeKind::DistributedTensor;
+  switch (kind) {
+    case ArgKind::Tensor:
+    case ArgKind::TensorLike:
+      return tensor;
+    case ArgKind::Window:
+      return type == TypeKind::DistributedTensor;
+    case ArgKind::Tile:
+      return type == TypeKind::Tile;
+    case ArgKind::Scalar:
+      return type == TypeKind::Scalar;
+    case ArgKind::ConstInt:
+      return e->kind == ExprKind::ConstInt;
+    case ArgKind::Tuple:
+      return type == TypeKind::Tuple;
+    case ArgKind::Array:
+      return type == TypeKind::Array;
+    case ArgKind::Ptr:
+      return type == TypeKind::Ptr;
+    case ArgKind::Ctx:
+      return type == TypeKind::CommCtx;
+    case ArgKind::PrefetchCtx:
+      return type == TypeKind::PrefetchAsyncContext;
+    case ArgKind::TensorOrScalar:
+      return tensor || type == TypeKind::Scalar;
+    case ArgKind::TensorOrTile:
+      return tensor || type == TypeKind::Tile;
+    case ArgKind::Any:
+      return true;
+  }
+  return true;
+}
 
 const Operand* operand_of(const Call* call, std::size_t argument) {
   if (!call->is_op()) return nullptr;

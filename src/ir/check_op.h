@@ -20,6 +20,11 @@ bool check_call(DiagSink& diags, const Call* call, CallSource source = CallSourc
 // that makes these calls promises, and what a verifier may ask. True for every other op.
 bool check_builtin_signal(DiagSink& diags, const Call* call);
 
+// What the front end demands of a program that a person wrote: window allocations and world_size() stand in HOST
+// functions, outside of device scopes, and every window buffer has a name of its own. Passes may break the second (an
+// inlined function allocates twice), so this is no property of later texts.
+bool check_host_ops(DiagSink& diags, const Program* program);
+
 // Which operand of the op's table the argument with this index of the call is: they differ where an optional operand in
 // the middle is absent (stage2 of pld.tile.put, scratch of tile.mgather). Null beyond the table.
 const Operand* operand_of(const Call* call, std::size_t argument);

@@ -21,6 +21,9 @@ struct KeywordRange {
 };
 KeywordRange keyword_range(KwKind kind);
 
+// Whether a value may stand for an operand of this kind; a value of Unknown type always may.
+bool kind_fits(ArgKind kind, const Expr* e);
+
 // Semantic creation errors of the distributed and builtin ops (passes.md 4); true for every other op. Count and kinds
 // of operands and keywords hold already.
 bool check_distributed_op(DiagSink& diags, const Call* call);

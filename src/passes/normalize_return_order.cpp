@@ -53,7 +53,11 @@ std::vector<T> permuted(List<T> list, const Permutation& permutation) {
 class ReturnRewriter : public Rewriter {
  public:
   ReturnRewriter(Context& context, ParamTracer& tracer, const Function* f, const Permutation& permutation)
-      : Rewriter(context), tracer_(tracer), function_(f), permutation_(permutation) {}
+      : Rewriter(context),
+        tracer_(tracer),
+        function_(f),
+        permutation_(permutation),
+        first_(first_return(f->body)) {}
 
   const Function* run() {
     const Function* f = Rewriter::function(function_);
@@ -71,8 +75,11 @@ class ReturnRewriter : public Rewriter {
     }
     std::vector<const Expr*> values;
     for (const Expr* value : ret->values) {
-      const int param = dyn<TensorType>(value->type) != nullptr ? tracer_.param_of(function_, value) : -1;
-      values.push_back(param >= 0 ? function_->params[static_cast<std::size_t>(param)].var : value);
+      // Like the reference, which looks at the first return only: it is the one that callers are told by.
+      const bool explicit_wanted = ret == first_ && dyn<TensorType>(value->type) != nullptr;
+      const int param = explicit_wanted ? tracer_.param_of(function_, value) : ParamTracer::kNone;
+      values.push_back(param != ParamTracer::kNone ? function_->params[static_cast<std::size_t>(param)].var
+                                                   : value);
     }
     if (!permutation_.empty() && values.size() == permutation_.size()) {
       values = permuted(List<const Expr*>(values), permutation_);
@@ -90,6 +97,7 @@ class ReturnRewriter : public Rewriter {
   ParamTracer& tracer_;
   const Function* function_;
   const Permutation& permutation_;
+  const ReturnStmt* first_;
 };
 
 using Permutations = std::unordered_map<Name, Permutation>;

@@ -43,7 +43,9 @@ void ParamTracer::collect(Body body, Scope& scope) {
       const Expr* yielded = yield != nullptr && i < yield->values.size() ? yield->values[i] : nullptr;
       const Def def{DefKind::LoopValue, kNone, args[i].init, yielded};
       scope.defs.emplace(args[i].var, def);
-      if (i < results.size()) scope.defs.emplace(results[i], def);
+      // The result is the carry's last value: one question for both.
+      if (i < results.size())
+        scope.defs.emplace(results[i], Def{DefKind::Assign, kNone, args[i].var, nullptr});
     }
   };
   for (const Stmt* stmt : body) {

@@ -53,7 +53,7 @@ void drain(Fd& out, std::string& out_text, Fd& err, std::string& err_text) {
 
 }  // namespace
 
-ProcessResult run_process(const Command& command) {
+ProcessResult run_process(const ProcessSpec& command) {
   ProcessResult result;
   std::vector<char*> argv;
   for (const std::string& arg : command.args) argv.push_back(const_cast<char*>(arg.c_str()));
@@ -118,7 +118,7 @@ ProcessResult run_process(const Command& command) {
   return result;
 }
 
-std::vector<ProcessResult> run_processes(std::vector<Command> commands, unsigned jobs) {
+std::vector<ProcessResult> run_processes(std::vector<ProcessSpec> commands, unsigned jobs) {
   std::vector<ProcessResult> results(commands.size());
   for (ProcessResult& result : results) result.error = "not started";
   if (jobs == 0) jobs = std::max(1U, std::thread::hardware_concurrency());

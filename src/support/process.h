@@ -6,7 +6,7 @@
 
 namespace pldc {
 
-struct Command {
+struct ProcessSpec {
   std::vector<std::string> args;  // args[0] is looked up in PATH
   std::string directory;          // working directory; empty: this process's
   bool capture = false;           // collect stdout and stderr; otherwise the program inherits them
@@ -22,10 +22,10 @@ struct ProcessResult {
   bool ok() const { return error.empty() && exit_code == 0; }
 };
 
-ProcessResult run_process(const Command& command);
+ProcessResult run_process(const ProcessSpec& command);
 
 // Runs the commands, at most `jobs` at a time (0: one per processor). Output is captured. Once one has failed no more
 // are started: their results keep the error "not started".
-std::vector<ProcessResult> run_processes(std::vector<Command> commands, unsigned jobs);
+std::vector<ProcessResult> run_processes(std::vector<ProcessSpec> commands, unsigned jobs);
 
 }  // namespace pldc

@@ -87,16 +87,17 @@ class KernelBody {
 
   // --- text ---------------------------------------------------------------------------------------------------
   CppText& text() { return body_; }
-  void line(std::string_view text) { body_.line(text); }
+  void line(std::string_view text);
   // A long statement, broken after commas.
   void statement(const std::string& text);
+  void operation(const Var* result, const Expr* value, Span span);
   // An instruction of a pipe: the flags that it needs, then its text.
   void issue(Pipe pipe, const Touch& touch, const std::string& text);
   void barrier();
-  // Before and after what is ordered with everything else.
-  void alone(const std::function<void()>& emit);
-  // PLD_LOC if the line is another one than that of the last operation; `always`: in any case.
-  void place(Span span, bool always = false);
+  // A statement that is ordered with everything before and after it.
+  void alone(const std::string& text);
+  // PLD_LOC if the operation stands in another line than the last one; `always`: in any case.
+  void place(bool always = false);
   std::string fresh(std::string_view like) { return names_.fresh(like); }
   void open(std::string_view head);
   void close();
@@ -196,9 +197,7 @@ class KernelBody {
   void assign(const Var* var, const Expr* value, const Stmt* stmt);
   void assign_alias(const Var* var, const Var* source, Span span);
   void call(const Call* call, const Var* result, const Stmt* stmt);
-  std::string call_in_expression(const Call* call);
   void prologue(CppText& out);
-  void use_all_of(const Expr* expr);
 
   // control.cpp
   void branch(const IfStmt* stmt);
@@ -213,8 +212,11 @@ class KernelBody {
   void enter_carries(const std::vector<Carry>& carries);
   void close_carries(const std::vector<Carry>& carries);
   void declare_carry(Carry& carry, const Expr* init);
-  void yield(List<const Expr*> values, Span span);
-  void yield_scalars(const std::vector<std::pair<std::string, std::string>>& moves, std::string_view type);
+  void yield(List<const Expr*> values);
+  struct ScalarMove {
+    std::string type, to, from;
+  };
+  void yield_scalars(std::vector<ScalarMove> moves);
   void yield_tiles(std::vector<std::pair<TileRef, TileRef>> moves);
   void leave(std::string_view keyword);
 
@@ -235,7 +237,9 @@ class KernelBody {
   void strides_of(const TensorType* type, std::vector<Extent>& out);
 
  private:
-  std::string mark_unused(const Var* var);
+  void flush();
+  void line_directive(Span span);
+  std::string finish_text(std::string text) const;
 
   CppNames names_;
   CppText body_;
@@ -244,12 +248,13 @@ class KernelBody {
   Sync sync_;
   bool failed_ = false;
   bool at_barrier_ = false;  // the last line is a barrier
+  std::string due_comment_;  // to be written before the first line of the operation
+  Span span_;                // of the operation
   std::uint32_t line_ = 0;   // of the last PLD_LOC; 0: depends on the path
   int block_depth_ = 0;
   int loop_depth_ = 0;
 
   std::unordered_set<const Var*> used_;
-  std::vector<const Var*> marked_;  // scalars whose declaration holds a marker
   std::unordered_map<const Var*, TileRef> tiles_;
   std::unordered_map<const Var*, TensorRef> tensors_;
   struct ShapeDue {
@@ -281,6 +286,9 @@ class KernelBody {
 using EmitOp = bool (*)(KernelBody& body, const OpCall& op);
 // Null: the op table's emit column tells what happens.
 EmitOp special_emitter(OpId op);
+// The value of a call that gives a scalar, as a C++ expression; empty: the op gives none. `reads_memory`: it must be
+// ordered with the instructions around it.
+std::string scalar_call(KernelBody& body, const OpCall& op, bool& reads_memory);
 // Unary, Binary, BinaryTmp, TileScalar, Reduce, ColReduce and Expand of the op table.
 bool emit_table_op(KernelBody& body, const OpCall& op);
 

@@ -73,6 +73,10 @@ void Sync::barrier() {
   for (Clock& clock : waited_) clock.fill(next_ - 1);
 }
 
+bool Sync::pending_from(std::uint64_t number) const {
+  return std::any_of(issued_.begin(), issued_.end(), [&](const Issued& x) { return x.number >= number; });
+}
+
 Sync Sync::merge(const Sync& a, const Sync& b) {
   Sync out = a;
   out.next_ = std::max(a.next_, b.next_);

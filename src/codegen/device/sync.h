@@ -37,6 +37,9 @@ class Sync {
   void barrier();
   // Whether any instruction may be unfinished.
   bool pending() const { return !issued_.empty(); }
+  // The number of the next instruction, and whether one from that number on may be unfinished.
+  std::uint64_t next() const { return next_; }
+  bool pending_from(std::uint64_t number) const;
   // Numbers the instructions from here on after those of `other`: the second of two branches must not reuse the numbers of
   // the first.
   void number_after(const Sync& other) { next_ = other.next_; }

@@ -382,21 +382,13 @@ class PackedArguments {
   bool result(const Function& function, const Call* call) {
     if (!call->is_op()) return all(function, call->args);
     const bool host = function.is_host_orchestrator();
-    switch (call->op) {  // NOLINT: the few ops that make tensors outside of kernels
-      case OpId::tensor_create:
-      case OpId::tensor_full:
-      case OpId::pld_tensor_window:
-        return true;
-      case OpId::tensor_slice: {
-        // The host stages a slice of its own tensors into packed memory; of a window it passes the place itself.
-        if (host && !is_distributed(call->args[0]->type)) return true;
-        return leading_slice(call) && value(function, call->args[0]);
-      }
-      case OpId::tensor_transpose:
-        return host && !is_distributed(call->args[0]->type);
-      default:
-        return all(function, call->args);
-    }
+    const OpId op = call->op;
+    if (op == OpId::tensor_create || op == OpId::tensor_full || op == OpId::pld_tensor_window) return true;
+    // The host stages slices of its own tensors into packed memory; of a window it passes the place itself.
+    const bool staged = host && !call->args.empty() && !is_distributed(call->args[0]->type);
+    if (op == OpId::tensor_slice) return staged || (leading_slice(call) && value(function, call->args[0]));
+    if (op == OpId::tensor_transpose) return staged;
+    return all(function, call->args);
   }
 
   // Whether the slice takes a run of the first axis only.

@@ -208,9 +208,11 @@ bool Reader::read_attr_dict(std::vector<Attr>& attrs, bool call_attrs) {
       saw_legacy_ = true;  // the dump dialect writes the constant typed (G21)
       value = AttrValue::of_expr(ctx_.const_int(value.integer));
     }
-    if (call_attrs && (key == "device" || key == "core_num" || key == "predicate") &&
-        value.kind == AttrKind::Var) {
-      value = AttrValue::of_expr(value.expr);
+    // A device is an expression whatever it looks like.
+    const bool expression = key == "device" || (call_attrs && (key == "core_num" || key == "predicate"));
+    if (expression && value.kind == AttrKind::Var) value = AttrValue::of_expr(value.expr);
+    if (key == "device" && value.kind == AttrKind::Int) {
+      value = AttrValue::of_expr(ctx_.const_int(value.integer));
     }
     attrs.push_back({ctx_.name(key), value});
     if (!accept(Tok::Comma)) break;

@@ -231,11 +231,20 @@ bool Reader::read_comm_domain(Block& block, const Token& first) {
     }
     forward_.clear();
   }
+  // The variables of the sizes have their types only now.
+  for (WindowSlot& slot : slots) slot.size = retyped(slot.size);
+  n.slots = ctx_.list(slots);
   n.body = ctx_.list(body.stmts);
   n.span = span_from(first.begin);
   propagate_yield(block, body);
   block.stmts.push_back(make_scope(n));
   return true;
+}
+
+// Arithmetic rebuilt over operands whose types have become known.
+const Expr* Reader::retyped(const Expr* e) {
+  const auto* b = dyn<Binary>(e);
+  return b == nullptr ? e : ctx_.binary(b->op, retyped(b->lhs), retyped(b->rhs), b->span);
 }
 
 namespace {

@@ -246,6 +246,7 @@ bool Reader::read_dep_list(std::vector<const Expr*>& deps) {
 
 const Expr* Reader::read_recorded_call(const Path& path) {
   take();
+  expect_annotation_ = false;  // the call tells its own type, and so must what is nested in it
   OpId op = OpId::none_;
   Name function;
   if (at(Tok::String)) {
@@ -292,12 +293,6 @@ const Expr* Reader::read_recorded_call(const Path& path) {
     }
   }
   if (!expect(Tok::RParen, "after the recorded call")) return nullptr;
-  // A device is an expression whatever it looks like.
-  for (Attr& attr : attrs) {
-    if (attr.key.text() != "device") continue;
-    if (attr.value.kind == AttrKind::Var) attr.value = AttrValue::of_expr(attr.value.expr);
-    if (attr.value.kind == AttrKind::Int) attr.value = AttrValue::of_expr(ctx_.const_int(attr.value.integer));
-  }
   const Span whole = span_from(path.begin);
   const Call* call =
       op != OpId::none_

@@ -1,4 +1,6 @@
+#include "ir/check_rules.h"
 #include "ir/rules/rule.h"
+#include "support/check.h"
 
 namespace pldc {
 
@@ -13,8 +15,13 @@ const Type* deduce(Context& context, DiagSink& diags, OpId op, List<const Expr*>
   for (const Expr* arg : args) {
     if (is_unknown(arg->type)) return context.unknown();
   }
+  const OpInfo& info = op_info(op);
+  PLDC_CHECK(args.size() >= info.required_count(), std::string(info.name));
+  for (std::size_t i = 0; i < args.size() && i < info.required_count(); ++i) {
+    PLDC_CHECK(kind_fits(info.operands[i].kind, args[i]), std::string(info.name));
+  }
   const RuleCall call(context, diags, op, args, kwargs, span);
-  return rules[static_cast<std::size_t>(op_info(op).rule.rule)](call);
+  return rules[static_cast<std::size_t>(info.rule.rule)](call);
 }
 
 DType promote(DType a, DType b) {

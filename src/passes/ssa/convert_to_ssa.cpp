@@ -528,7 +528,7 @@ class Converter : public Rewriter {
         return;
       }
       const auto* scope = dyn<ScopeStmt>(body.back());
-      if (scope != nullptr && yields_pass_through(scope->scope) && trailing_yield(scope->body) != nullptr) {
+      if (scope != nullptr && yields_pass_through(scope->scope)) {
         std::vector<const Stmt*> inner(scope->body.begin(), scope->body.end());
         append_yield(inner, values, span);
         ScopeStmt n = *scope;

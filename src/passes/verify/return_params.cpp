@@ -2,7 +2,6 @@
 // that its return statement tells which argument each result is.
 #include <algorithm>
 
-#include "ir/walk.h"
 #include "passes/trace.h"
 #include "passes/verify/verifiers.h"
 
@@ -21,20 +20,17 @@ void verify_ReturnParamsExplicit(const Program* program, DiagSink& diags) {
       diags.report<Diag::return_missing>(f->name_span, f->name.text()).help("end the body with a return");
       continue;
     }
-    walk_stmts(f->body, [&](const Stmt* s) {
-      const auto* ret = dyn<ReturnStmt>(s);
-      if (ret == nullptr) return;
-      for (std::size_t i = 0; i < ret->values.size(); ++i) {
-        const Expr* value = ret->values[i];
-        if (dyn<TensorType>(value->type) == nullptr) continue;
-        const int param = tracer.param_of(f, value);
-        if (param == ParamTracer::kNone) continue;
-        const Var* var = f->params[static_cast<std::size_t>(param)].var;
-        if (value == var) continue;
-        diags.report<Diag::return_not_param>(s->span, i, f->name.text(), var->name.text())
-            .help("return '{}', or run NormalizeReturnOrder", var->name.text());
-      }
-    });
+    if (first == nullptr) continue;
+    for (std::size_t i = 0; i < first->values.size(); ++i) {
+      const Expr* value = first->values[i];
+      if (dyn<TensorType>(value->type) == nullptr) continue;
+      const int param = tracer.param_of(f, value);
+      if (param == ParamTracer::kNone) continue;
+      const Var* var = f->params[static_cast<std::size_t>(param)].var;
+      if (value == var) continue;
+      diags.report<Diag::return_not_param>(first->span, i, f->name.text(), var->name.text())
+          .help("return '{}', or run NormalizeReturnOrder", var->name.text());
+    }
   }
 }
 

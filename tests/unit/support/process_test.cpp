@@ -8,8 +8,8 @@ using namespace pldc;
 
 namespace {
 
-Command shell(const std::string& script) {
-  Command command;
+ProcessSpec shell(const std::string& script) {
+  ProcessSpec command;
   command.args = {"sh", "-c", script};
   command.capture = true;
   return command;
@@ -33,7 +33,7 @@ TEST_CASE("process: more output than a pipe holds, on both streams") {
 }
 
 TEST_CASE("process: arguments are passed as they are") {
-  Command command;
+  ProcessSpec command;
   command.args = {"printf", "%s|", "a b", "$HOME", "*", "", "'"};
   command.capture = true;
   CHECK(run_process(command).out == "a b|$HOME|*||'|");
@@ -43,11 +43,11 @@ TEST_CASE("process: signals, missing programs, directories") {
   const ProcessResult killed = run_process(shell("kill -9 $$"));
   CHECK(killed.signal == 9);
   CHECK(killed.exit_code == 137);
-  Command missing;
+  ProcessSpec missing;
   missing.args = {"no-such-program-here"};
   CHECK(run_process(missing).error == "No such file or directory");
   const TempDir dir;
-  Command pwd = shell("pwd -P");
+  ProcessSpec pwd = shell("pwd -P");
   pwd.directory = dir.path("");
   CHECK(run_process(pwd).out == std::filesystem::canonical(dir.path("")).string() + "\n");
   pwd.directory = dir.path("none");
@@ -57,7 +57,7 @@ TEST_CASE("process: signals, missing programs, directories") {
 TEST_CASE("process: stdin is empty unless inherited") { CHECK(run_process(shell("cat")).out.empty()); }
 
 TEST_CASE("processes: all run, results in order, stop at the first failure") {
-  std::vector<Command> commands;
+  std::vector<ProcessSpec> commands;
   for (int i = 0; i < 12; ++i) commands.push_back(shell("echo " + std::to_string(i)));
   const auto results = run_processes(commands, 3);
   REQUIRE(results.size() == 12);

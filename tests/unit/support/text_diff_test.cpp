@@ -32,7 +32,7 @@ TEST_CASE("unified diff: the usual shape") {
 }
 
 TEST_CASE("unified diff: `patch` turns one text into the other") {
-  Command version;
+  ProcessSpec version;
   version.args = {"patch", "--version"};
   version.capture = true;
   const bool has_patch = run_process(version).ok();
@@ -51,7 +51,7 @@ TEST_CASE("unified diff: `patch` turns one text into the other") {
     const TempDir dir;
     dir.write("f", before);
     dir.write("d", diff);
-    Command patch;
+    ProcessSpec patch;
     patch.args = {"patch", "-s", "-F0", "-o", "out", "f", "d"};
     patch.capture = true;
     patch.directory = dir.path("");

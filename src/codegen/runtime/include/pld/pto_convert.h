@@ -2,7 +2,6 @@
 //
 // TCVT: conversion between element types with a rounding mode.
 #pragma once
-#include <cmath>
 #include <limits>
 
 #include "pld/pto_types.h"
@@ -14,19 +13,19 @@ namespace impl {
 inline double to_grid(double x, RoundMode mode) {
   switch (mode) {
     case RoundMode::CAST_RINT:
-      return std::nearbyint(x);
+      return __builtin_nearbyint(x);
     case RoundMode::CAST_ROUND:
-      return std::round(x);
+      return __builtin_round(x);
     case RoundMode::CAST_FLOOR:
-      return std::floor(x);
+      return __builtin_floor(x);
     case RoundMode::CAST_CEIL:
-      return std::ceil(x);
+      return __builtin_ceil(x);
     case RoundMode::CAST_ODD: {
-      const double t = std::trunc(x);
-      return t != x && std::fmod(t, 2.0) == 0.0 ? t + (x < 0 ? -1.0 : 1.0) : t;
+      const double t = __builtin_trunc(x);
+      return t != x && __builtin_fmod(t, 2.0) == 0.0 ? t + (x < 0 ? -1.0 : 1.0) : t;
     }
     default:
-      return std::trunc(x);
+      return __builtin_trunc(x);
   }
 }
 
@@ -50,11 +49,11 @@ inline D narrow_float(float x, RoundMode mode) {
   const D nearest = static_cast<D>(x);
   if (mode == RoundMode::CAST_RINT || mode == RoundMode::CAST_NONE || mode == RoundMode::CAST_ROUND) return nearest;
   const float back = static_cast<float>(nearest);
-  if (!(x == x) || back == x || std::isinf(back)) return nearest;
+  if (!(x == x) || back == x || __builtin_isinf(back)) return nearest;
   // The neighbour toward zero, then whether to take the next one away from it. The order of the bits without the sign is
   // the order of the magnitudes.
   const uint32_t magnitude = nearest.bits & 0x7fffu;
-  const uint32_t lower = std::fabs(back) > std::fabs(x) ? magnitude - 1 : magnitude;
+  const uint32_t lower = __builtin_fabsf(back) > __builtin_fabsf(x) ? magnitude - 1 : magnitude;
   const bool away = (mode == RoundMode::CAST_FLOOR && x < 0) || (mode == RoundMode::CAST_CEIL && x > 0) ||
                     (mode == RoundMode::CAST_ODD && (lower & 1u) == 0);
   D out;

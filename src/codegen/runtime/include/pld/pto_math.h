@@ -5,8 +5,7 @@
 // All results are rounded once to the element type: half and bfloat16 compute in float, whose extra bits make the
 // second rounding harmless for + - * / and sqrt. Integers wrap. Integer division by zero ends the run.
 #pragma once
-#include <cmath>
-#include <limits>
+#include <limits>  // not <cmath>: the builtins below name the same functions of libm and cost no time to compile
 
 #include "pld/pto_types.h"
 
@@ -40,7 +39,7 @@ inline T div(T a, T b) {
 template <class T>
 inline T fmod(T a, T b) {
   if constexpr (is_float<T>) {
-    return static_cast<T>(std::fmod(static_cast<float>(a), static_cast<float>(b)));
+    return static_cast<T>(__builtin_fmodf(static_cast<float>(a), static_cast<float>(b)));
   } else if constexpr (std::is_signed_v<T>) {
     return b == static_cast<T>(-1) ? T{0} : static_cast<T>(a % b);
   } else {
@@ -52,7 +51,7 @@ template <class T>
 inline T rem(T a, T b) {
   if constexpr (is_float<T>) {
     const float y = static_cast<float>(b);
-    const float r = std::fmod(static_cast<float>(a), y);
+    const float r = __builtin_fmodf(static_cast<float>(a), y);
     return static_cast<T>(r != 0.0f && (r < 0.0f) != (y < 0.0f) ? r + y : r);
   } else {
     const T r = fmod(a, b);
@@ -70,7 +69,7 @@ inline T min(T a, T b) {
 }
 template <class T>
 inline T expf_of(T a) {
-  return static_cast<T>(std::exp(static_cast<float>(a)));
+  return static_cast<T>(__builtin_expf(static_cast<float>(a)));
 }
 
 // Shift counts of the width or more give 0, or the sign for an arithmetic right shift.
@@ -298,19 +297,19 @@ inline void TREMS(const D& d, const A& a, V scalar, const Tmp&) {
 }
 
 PLD_UNARY(TEXP, impl::expf_of(x))
-PLD_UNARY(TLOG, static_cast<T>(std::log(static_cast<float>(x))))
-PLD_UNARY(TSQRT, static_cast<T>(std::sqrt(static_cast<float>(x))))
+PLD_UNARY(TLOG, static_cast<T>(__builtin_logf(static_cast<float>(x))))
+PLD_UNARY(TSQRT, static_cast<T>(__builtin_sqrtf(static_cast<float>(x))))
 PLD_UNARY(TRECIP, static_cast<T>(1.0f / static_cast<float>(x)))
 PLD_UNARY(TNEG, impl::is_float<T> ? static_cast<T>(-static_cast<impl::Value<T>>(x)) : impl::sub(T{}, x))
 PLD_UNARY(TRELU, static_cast<impl::Value<T>>(x) > 0 ? x : T{})
-PLD_UNARY(TSIN, static_cast<T>(std::sin(static_cast<float>(x))))
-PLD_UNARY(TCOS, static_cast<T>(std::cos(static_cast<float>(x))))
+PLD_UNARY(TSIN, static_cast<T>(__builtin_sinf(static_cast<float>(x))))
+PLD_UNARY(TCOS, static_cast<T>(__builtin_cosf(static_cast<float>(x))))
 
 template <class D, class A>
 inline void TRSQRT(const D& d, const A& a) {
   using T = typename D::DType;
   // In double, so that the quotient is not rounded twice in single precision.
-  impl::map("TRSQRT", [](T x) -> T { return static_cast<T>(static_cast<float>(1.0 / std::sqrt(static_cast<double>(static_cast<float>(x))))); }, d, a);
+  impl::map("TRSQRT", [](T x) -> T { return static_cast<T>(static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(static_cast<float>(x))))); }, d, a);
 }
 template <class D, class A, class Tmp>
 inline void TRSQRT(const D& d, const A& a, const Tmp&) {
@@ -321,7 +320,7 @@ inline void TABS(const D& d, const A& a) {
   using T = typename D::DType;
   impl::map("TABS", [](T x) -> T {
     if constexpr (impl::is_float<T>) {
-      return static_cast<T>(std::fabs(static_cast<float>(x)));
+      return static_cast<T>(__builtin_fabsf(static_cast<float>(x)));
     } else {
       return x < 0 ? impl::sub(T{}, x) : x;
     }
