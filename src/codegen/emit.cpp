@@ -177,6 +177,13 @@ std::string cpp_identifier(std::string_view text) {
   return out;
 }
 
+std::string cpp_name_part(std::string_view text) {
+  std::string out;
+  for (const char c : text.substr(0, 100)) out += is_upper(c) || is_lower(c) || is_digit(c) ? c : '_';
+  if (out.empty() || is_digit(out[0])) out.insert(0, "_");
+  return out;
+}
+
 std::string cpp_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {

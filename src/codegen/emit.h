@@ -17,6 +17,7 @@ namespace pldc {
 // A C++ text that grows line by line.
 class CppText {
  public:
+  explicit CppText(int depth = 0) : depth_(depth) {}
   // One line, indented; an empty text is a blank line, of which two never follow each other and none follows a line
   // that opens a block.
   void line(std::string_view text = {});
@@ -39,7 +40,7 @@ class CppText {
 
  private:
   std::string text_;
-  int depth_ = 0;
+  int depth_;
   bool blank_ = true;  // nothing but a blank or an opening line before
 };
 
@@ -49,6 +50,8 @@ inline constexpr std::size_t kCppColumns = 110;
 // holds "__" is changed so that the result is a legal name of the user. Never empty.
 std::string cpp_identifier(std::string_view text);
 bool is_cpp_keyword(std::string_view text);
+// The text as a part of symbols and file names: other characters become '_', keywords may stay. Never empty.
+std::string cpp_name_part(std::string_view text);
 // "text", quoted and escaped.
 std::string cpp_string(std::string_view text);
 // Text that may stand after `//`: control characters and a trailing backslash are replaced.

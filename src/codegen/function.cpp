@@ -339,6 +339,7 @@ void FunctionEmitter::for_loop(const ForStmt* loop) {
   loops_.push_back({carries, expansions_.size()});
   out_.line();
   out_.open(fmt::format("for ({} {} = {}; {}; {})", type, i, start, more, next));
+  before_loop(loop->body);
   body(loop->body, false);
   out_.close();
   out_.line();
@@ -360,6 +361,7 @@ void FunctionEmitter::while_loop(const WhileStmt* loop) {
   loops_.push_back({carries, expansions_.size()});
   out_.line();
   out_.open(fmt::format("while ({})", scalar_.condition(loop->condition)));
+  before_loop(loop->body);
   body(loop->body, false);
   out_.close();
   out_.line();

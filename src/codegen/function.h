@@ -39,6 +39,7 @@ class FunctionEmitter {
   // another name for an argument.
   virtual void call_element(const Var*, const Var*, const Expr*, std::size_t) {}
   virtual void scope(const ScopeStmt* scope, bool tail) = 0;
+  virtual void before_loop(Body) {}
   // A call inside of a scalar expression; empty: not possible.
   virtual std::string nested_call(const Call* call) = 0;
   // The text of a symbol of a dynamic dim; empty: unknown.

@@ -143,7 +143,7 @@ class RunCommand : public Command {
   }
 
   int start(Session& session, const std::string& program) const {
-    Command command;
+    ProcessSpec command;
     if (generate_.target == "mpi") command.args = mpirun();
     command.args.push_back(program.find('/') == std::string::npos ? "./" + program : program);
     for (const auto& option : forwarded_) {

@@ -5,6 +5,7 @@
 #include <spdlog/sinks/ostream_sink.h>
 
 #include "driver/crash.h"
+#include "driver/round_trip.h"
 #include "support/check.h"
 #include "support/file.h"
 
@@ -175,7 +176,10 @@ bool Session::load(Input& input) {
 
 bool Session::read(Input& input) {
   input.module = parse(*input.file, input.context, input.diags);
-  return input.module.program != nullptr && !input.diags.has_errors();
+  if (input.module.program == nullptr || input.diags.has_errors()) return false;
+  if (env_.variable("PLDC_VERIFY").value_or("") != "roundtrip") return true;
+  return survives_round_trip(input.module, {sources_, input.diags, print_options_for(input.module, true), nullptr,
+                                            "<print of " + input.file->name() + ">"});
 }
 
 PrintOptions Session::print_options_for(const Module& module, bool keep) const {

@@ -15,16 +15,26 @@
 namespace pldc {
 namespace {
 
-// Part of the meaning of generated programs: no fused or reordered arithmetic, and memory that is seen under several
-// types. The Makefile of a program says the same.
-constexpr std::string_view kMeaning[] = {"-std=c++20",           "-pthread",       "-ffp-contract=off",
+// Part of the meaning of generated programs: floating point operations round as written, and memory is seen under
+// several types. The generated Makefile says the same; tests/cli/build_test.cpp compares the two.
+constexpr std::string_view kMeaning[] = {"-std=c++20",           "-pthread",        "-ffp-contract=off",
                                          "-fno-strict-aliasing", "-fno-math-errno", "-fno-trapping-math"};
 
 struct Compiler {
   std::vector<std::string> command;  // may be several words: "ccache g++"
   std::vector<std::string> flags;
-  std::string identity;  // what it calls itself
+  std::vector<std::string> arch;  // for kernels
+  std::vector<std::string> link_flags;
+  std::string identity;  // what it calls itself, and the processor that -march=native means
 };
+
+// The line of /proc/cpuinfo that tells which instructions there are.
+std::string processor() {
+  std::string text, error;
+  if (!read_file("/proc/cpuinfo", text, error)) return {};
+  const std::size_t at = text.find("\nflags");
+  return at == std::string::npos ? std::string() : text.substr(at, text.find('\n', at + 1) - at);
+}
 
 bool find_compiler(Session& session, const ToolOptions& options, Compiler& compiler) {
   const Env& env = session.env();
@@ -41,12 +51,14 @@ bool find_compiler(Session& session, const ToolOptions& options, Compiler& compi
     version.capture = true;
     const ProcessResult result = run_process(version);
     if (result.error.empty()) {
-      compiler.identity = result.out;
+      compiler.identity = result.out + processor();
       const std::string flags =
-          options.cxxflags.empty() ? env.variable("CXXFLAGS").value_or("-O2") : options.cxxflags;
-      if (split_words(flags, compiler.flags)) return true;
-      session.usage_error("--cxxflags has an open quote");
-      return false;
+          options.cxxflags.empty() ? env.variable("CXXFLAGS").value_or("") : options.cxxflags;
+      const bool split = split_words(flags, compiler.flags) &&
+                         split_words(env.variable("ARCH").value_or("-march=native"), compiler.arch) &&
+                         split_words(env.variable("LDFLAGS").value_or(""), compiler.link_flags);
+      if (!split) session.usage_error("--cxxflags, CXXFLAGS, ARCH or LDFLAGS has an open quote");
+      return split;
     }
     error = result.error;
   }
@@ -58,7 +70,10 @@ bool find_compiler(Session& session, const ToolOptions& options, Compiler& compi
 struct Unit {
   std::string source;
   std::string object;  // both below the directory
+  std::string level;   // optimisation: kernels are what takes time when a program runs, the rest when it is compiled
   std::vector<std::string> defines;
+  bool kernel = false;
+  bool runtime = false;  // does not depend on the program
 };
 
 std::string identifier(std::string_view text) {
@@ -75,17 +90,24 @@ bool ends_with(std::string_view text, std::string_view end) {
 }
 bool starts_with(std::string_view text, std::string_view begin) { return text.substr(0, begin.size()) == begin; }
 
-// The same object names and -D as in the generated Makefile: every chip and every kernel defines the official names.
+// The same object names, levels and -D as in the generated Makefile: every chip and every kernel defines the official
+// names.
 Unit unit_of(const std::string& path) {
   const std::string base = path.substr(0, path.size() - 4);
-  Unit unit{path, "build/" + base + ".o", {}};
-  if (path == "include/pld/runtime.cpp") unit.object = "build/runtime.o";
-  if (starts_with(path, "chips/")) {
+  Unit unit{path, "build/" + base + ".o", "-O1", {}};
+  if (starts_with(path, "include/pld/")) {
+    unit.object = "build/" + base.substr(12) + ".o";
+    unit.runtime = true;
+    if (path == "include/pld/launcher.cpp") unit.level = "-O0";
+  } else if (starts_with(path, "chips/")) {
     const std::string chip = identifier(base.substr(6));
     unit.defines = {"-Daicpu_orchestration_config=pldc_" + chip + "_config",
                     "-Daicpu_orchestration_entry=pldc_" + chip + "_entry"};
+  } else if (starts_with(path, "kernels/")) {
+    unit.level = "-O3";
+    unit.defines = {"-Dkernel_entry=pldk_" + identifier(base.substr(8))};
+    unit.kernel = true;
   }
-  if (starts_with(path, "kernels/")) unit.defines = {"-Dkernel_entry=pldk_" + identifier(base.substr(8))};
   return unit;
 }
 
@@ -94,6 +116,8 @@ std::vector<Unit> units_of(const Tree& tree) {
   for (const TreeFile& file : tree.files) {
     if (ends_with(file.path, ".cpp")) units.push_back(unit_of(file.path));
   }
+  // What takes longest to compile first.
+  std::stable_partition(units.begin(), units.end(), [](const Unit& unit) { return unit.runtime; });
   return units;
 }
 
@@ -114,6 +138,8 @@ const TreeFile* file_of(const Tree& tree, std::string_view path) {
 
 std::vector<std::string> compile_command(const Compiler& compiler, const Unit& unit) {
   std::vector<std::string> args = compiler.command;
+  args.push_back(unit.level);
+  if (unit.kernel) args.insert(args.end(), compiler.arch.begin(), compiler.arch.end());
   args.insert(args.end(), compiler.flags.begin(), compiler.flags.end());
   args.insert(args.end(), std::begin(kMeaning), std::end(kMeaning));
   args.emplace_back("-Iinclude");
@@ -177,7 +203,7 @@ void copy_file(const std::string& from, const std::string& to) {
 void add_tool_options(CLI::App& app, ToolOptions& options) {
   OptionTable table(app);
   table.group("C++ compiler").value("--cxx", options.cxx, "CMD", "the compiler (default: $CXX, else g++)");
-  table.value("--cxxflags", options.cxxflags, "FLAGS", "its flags (default: $CXXFLAGS, else -O2)");
+  table.value("--cxxflags", options.cxxflags, "FLAGS", "more flags for it (default: $CXXFLAGS)");
   table.number("-j,--jobs", options.jobs, "N", "compile N files at a time (default: one per processor)");
 }
 
@@ -195,7 +221,10 @@ std::string build_key(Session& session, const Tree& tree, const ToolOptions& opt
     hash = hash_combine(hash, hash_combine(hash_bytes(file.path), hash_bytes(file.text)));
   }
   hash = hash_combine(hash, hash_bytes(compiler.identity));
-  hash = hash_combine(hash, hash_bytes(shown(compile_command(compiler, Unit{}))));
+  Unit kernel;
+  kernel.kernel = true;
+  hash = hash_combine(hash, hash_bytes(shown(compile_command(compiler, kernel))));
+  hash = hash_combine(hash, hash_bytes(shown(compiler.link_flags)));
   return fmt::format("{:016x}", hash);
 }
 
@@ -237,8 +266,8 @@ bool compile_tree(Session& session, const Tree& tree, const ToolOptions& options
     const std::string key_path = object + ".key";
     if (file_exists(object) && same_content(key_path, key)) continue;
     std::string cached;
-    if (unit.object == "build/runtime.o" && !cache.empty()) {
-      cached = path_join(cache, "runtime-" + key.substr(0, 16) + ".o");
+    if (unit.runtime && !cache.empty()) {
+      cached = path_join(cache, "object-" + key.substr(0, 16) + ".o");
       if (file_exists(cached)) {
         copy_file(cached, object);
         write_if_changed(key_path, key, error);
@@ -252,7 +281,6 @@ bool compile_tree(Session& session, const Tree& tree, const ToolOptions& options
     key_paths.push_back(key_path);
     cache_paths.push_back(cached);
   }
-  // The runtime takes longest: start it first.
   const auto results = run_processes(commands, options.jobs);
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!results[i].ok()) continue;
@@ -290,6 +318,7 @@ bool compile_tree(Session& session, const Tree& tree, const ToolOptions& options
     link.args.push_back(unit.object);
     if (unit.source != "host/main.cpp") collect.args.push_back(unit.object);
   }
+  link.args.insert(link.args.end(), compiler.link_flags.begin(), compiler.link_flags.end());
   const std::string link_key = key_text(link.args, compiler, objects);
   const std::string link_key_path = path_join(tree.directory, "build/program.key");
   if (commands.empty() && have_program && have_archive && same_content(link_key_path, link_key)) return true;

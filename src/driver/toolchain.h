@@ -10,7 +10,7 @@ namespace pldc {
 
 struct ToolOptions {
   std::string cxx;       // empty: $CXX, else g++, else c++
-  std::string cxxflags;  // empty: $CXXFLAGS, else -O2
+  std::string cxxflags;  // empty: $CXXFLAGS
   unsigned jobs = 0;     // 0: one per processor
 };
 void add_tool_options(CLI::App& app, ToolOptions& options);

@@ -14,7 +14,8 @@ namespace {
 
 using Dims = List<const Expr*>;
 
-// --- re-typing of constants (format.md 4.2.1) ----------------------------------------------------------------------
+// --- re-typing of constants (format.md 4.2.1)
+// ----------------------------------------------------------------------
 
 bool is_bare_int(const Expr* e) {
   const auto* c = dyn<ConstInt>(e);
@@ -38,19 +39,21 @@ std::optional<DType> element_dtype(const Type* type) {
 // The operand whose constants take the dtype of the elements of operand 0.
 bool takes_element_dtype(OpId op, std::size_t operand) {
   static constexpr OpId second[] = {
-      OpId::tile_adds,     OpId::tile_subs,    OpId::tile_muls,       OpId::tile_divs,      OpId::tile_rems,
-      OpId::tile_fmods,    OpId::tile_shls,    OpId::tile_shrs,       OpId::tile_ands,      OpId::tile_ors,
-      OpId::tile_xors,     OpId::tile_addsc,   OpId::tile_subsc,      OpId::tile_cmps,      OpId::tile_expands,
-      OpId::tile_maximums, OpId::tile_minimums, OpId::tensor_adds,    OpId::tensor_subs,    OpId::tensor_muls,
-      OpId::tensor_divs,   OpId::tensor_fmods, OpId::tensor_maximum,  OpId::tensor_minimum, OpId::tensor_cmp,
-      OpId::tensor_expands, OpId::tensor_ands, OpId::tensor_ors,      OpId::tensor_xors,    OpId::tensor_shls,
-      OpId::tensor_shrs,   OpId::tensor_gather_compare, OpId::tile_gather_compare};
+      OpId::tile_adds,          OpId::tile_subs,      OpId::tile_muls,      OpId::tile_divs,
+      OpId::tile_rems,          OpId::tile_fmods,     OpId::tile_shls,      OpId::tile_shrs,
+      OpId::tile_ands,          OpId::tile_ors,       OpId::tile_xors,      OpId::tile_addsc,
+      OpId::tile_subsc,         OpId::tile_cmps,      OpId::tile_expands,   OpId::tile_maximums,
+      OpId::tile_minimums,      OpId::tensor_adds,    OpId::tensor_subs,    OpId::tensor_muls,
+      OpId::tensor_divs,        OpId::tensor_fmods,   OpId::tensor_maximum, OpId::tensor_minimum,
+      OpId::tensor_cmp,         OpId::tensor_expands, OpId::tensor_ands,    OpId::tensor_ors,
+      OpId::tensor_xors,        OpId::tensor_shls,    OpId::tensor_shrs,    OpId::tensor_gather_compare,
+      OpId::tile_gather_compare};
   return operand == 1 && std::find(std::begin(second), std::end(second), op) != std::end(second);
 }
 
 bool is_bitwise(OpId op) {
-  return op == OpId::tensor_ands || op == OpId::tensor_ors || op == OpId::tensor_xors || op == OpId::tensor_shls ||
-         op == OpId::tensor_shrs;
+  return op == OpId::tensor_ands || op == OpId::tensor_ors || op == OpId::tensor_xors ||
+         op == OpId::tensor_shls || op == OpId::tensor_shrs;
 }
 
 DType signed_twin(DType d) {
@@ -59,7 +62,8 @@ DType signed_twin(DType d) {
   return d == DType::UINT32 ? DType::INT32 : d;
 }
 
-// --- the call being completed ----------------------------------------------------------------------------------
+// --- the call being completed
+// ----------------------------------------------------------------------------------
 
 class Author {
  public:
@@ -160,7 +164,8 @@ bool Author::place_positional() {
   for (std::size_t n = 0; n < args.size(); ++n) {
     const AuthoringArg& arg = args[n];
     // An operand's value as a memory space: the allocation ops.
-    if (info_.syntax == Syntax::Alloc && next == 0 && arg.expr == nullptr && arg.value.kind == AttrKind::MemSpace) {
+    if (info_.syntax == Syntax::Alloc && next == 0 && arg.expr == nullptr &&
+        arg.value.kind == AttrKind::MemSpace) {
       operands_[next++] = ctx_.const_int(arg.value.integer, DType::INDEX, arg.span);
       continue;
     }
@@ -187,8 +192,8 @@ bool Author::unknown_keyword(const AuthoringKeyword& keyword) {
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < info_.operand_count(); ++i) names.push_back(operand(i).name);
   for (std::size_t i = 0; i < info_.keyword_count(); ++i) names.push_back(info_.keywords[i].name);
-  auto report = diags_.report<Diag::op_keyword_unknown>(keyword.name_span.valid() ? keyword.name_span : call_.span,
-                                                        info_.name, keyword.name);
+  auto report = diags_.report<Diag::op_keyword_unknown>(
+      keyword.name_span.valid() ? keyword.name_span : call_.span, info_.name, keyword.name);
   const std::string_view guess = closest(keyword.name, names);
   if (!guess.empty()) {
     report.help("did you mean '{}='?", guess);
@@ -286,9 +291,10 @@ bool Author::retype_constants(std::vector<const Expr*>& args) {
     if (const auto dtype = element_dtype(args[1]->type)) {
       const DType wanted = signed_twin(*dtype);
       if (const auto* c = dyn<ConstInt>(args[3])) {
-        args[3] = is_float(wanted)
-                      ? static_cast<const Expr*>(ctx_.const_float(static_cast<double>(c->value), wanted, c->span))
-                      : ctx_.const_int(c->value, wanted, c->span);
+        args[3] =
+            is_float(wanted)
+                ? static_cast<const Expr*>(ctx_.const_float(static_cast<double>(c->value), wanted, c->span))
+                : ctx_.const_int(c->value, wanted, c->span);
       } else if (const auto* f = dyn<ConstFloat>(args[3]); f != nullptr && is_float(wanted)) {
         args[3] = ctx_.const_float(f->value, wanted, f->span);
       }
@@ -305,7 +311,8 @@ bool Author::retype_constants(std::vector<const Expr*>& args) {
   }
   if ((op_ == OpId::tensor_write || op_ == OpId::tile_write) && element) restamp(2, *element);
   if (op_ == OpId::array_update_element && element) restamp(2, *element);
-  // Numbers given by name to the distributed ops and the pipes are 32-bit; by position they stay what they are.
+  // Numbers given by name to the distributed ops and the pipes are 32-bit; by position they stay what they
+  // are.
   if (info_.name.substr(0, 4) == "pld." || op_ == OpId::system_aic_initialize_pipe ||
       op_ == OpId::system_aiv_initialize_pipe) {
     for (std::size_t i = 0, at = 0; i < info_.operand_count(); ++i) {
@@ -353,7 +360,9 @@ const Call* Author::allocation() {
           .help("write 'my_name = pld.alloc_window_buffer(...)'");
       return nullptr;
     } else {
-      diags_.report<Diag::op_keyword_unknown>(k.name_span.valid() ? k.name_span : call_.span, info_.name, k.name)
+      diags_
+          .report<Diag::op_keyword_unknown>(k.name_span.valid() ? k.name_span : call_.span, info_.name,
+                                            k.name)
           .help("it knows size and, with a shape, dtype");
       return nullptr;
     }
@@ -381,7 +390,8 @@ const Call* Author::allocation() {
     }
   } else {
     if (dtype == nullptr) {
-      diags_.report<Diag::alloc_dtype_missing>(call_.span).help("add dtype=pl.FP32, or give the size in bytes");
+      diags_.report<Diag::alloc_dtype_missing>(call_.span)
+          .help("add dtype=pl.FP32, or give the size in bytes");
       return nullptr;
     }
     if (dtype->expr != nullptr || dtype->value.kind != AttrKind::DType) {
@@ -429,7 +439,9 @@ const Call* Author::build() {
   if (info_.name.substr(0, 8) == "builtin.") {
     std::string origin = "pld." + std::string(info_.name.substr(8));
     if (op_ == OpId::builtin_tensor_allreduce_ring) origin = "pld.tensor.allreduce with mode='ring'";
-    diags_.report<Diag::op_internal_only>(call_.name_span.valid() ? call_.name_span : call_.span, info_.name, origin)
+    diags_
+        .report<Diag::op_internal_only>(call_.name_span.valid() ? call_.name_span : call_.span, info_.name,
+                                        origin)
         .help("write {} in a host function", origin);
     return nullptr;
   }
@@ -439,14 +451,16 @@ const Call* Author::build() {
   if (!place_positional() || !place_keywords() || !fill_operands() || !collect(args)) return nullptr;
   // Kinds first: the constants of an operand of the wrong kind must not be looked at.
   if (!collect_keywords(kwargs)) return nullptr;
-  const Call* draft = ctx_.call(op_, ctx_.list(args), ctx_.list(kwargs), call_.attrs, ctx_.unknown(), call_.span);
+  const Call* draft =
+      ctx_.call(op_, ctx_.list(args), ctx_.list(kwargs), call_.attrs, ctx_.unknown(), call_.span);
   if (!check_call(diags_, draft) || !retype_constants(args)) return nullptr;
   const Call* call = ctx_.call(op_, ctx_.list(args), draft->kwargs, call_.attrs, ctx_.unknown(), call_.span);
   const Type* type = deduce(ctx_, diags_, op_, call->args, call->kwargs, call_.span);
   return type != nullptr ? ctx_.call_with_type(call, type) : nullptr;
 }
 
-// --- names that are no op --------------------------------------------------------------------------------------------
+// --- names that are no op
+// --------------------------------------------------------------------------------------------
 
 void report_unknown(DiagSink& diags, const AuthoringCall& call) {
   std::vector<std::string> texts;
@@ -478,7 +492,9 @@ void report_unknown(DiagSink& diags, const AuthoringCall& call) {
   }
 }
 
-bool scalar_arg(const AuthoringArg& arg) { return arg.expr != nullptr && arg.expr->type->kind == TypeKind::Scalar; }
+bool scalar_arg(const AuthoringArg& arg) {
+  return arg.expr != nullptr && arg.expr->type->kind == TypeKind::Scalar;
+}
 
 // pl.add(n, 1) and the like on scalars.
 const Expr* scalar_operator(Context& context, DiagSink& diags, const AuthoringCall& call, bool& applies) {
@@ -492,10 +508,11 @@ const Expr* scalar_operator(Context& context, DiagSink& diags, const AuthoringCa
     BinaryOp op;
   };
   static constexpr Entry operators[] = {
-      {"add", BinaryOp::Add}, {"sub", BinaryOp::Sub},     {"mul", BinaryOp::Mul},     {"div", BinaryOp::FloatDiv},
-      {"min", BinaryOp::Min}, {"minimum", BinaryOp::Min}, {"max", BinaryOp::Max},     {"maximum", BinaryOp::Max},
-      {"and_", BinaryOp::BitAnd}, {"or_", BinaryOp::BitOr}, {"xor", BinaryOp::BitXor}, {"shl", BinaryOp::Shl},
-      {"shr", BinaryOp::Shr}, {"fmod", BinaryOp::FloorMod}, {"rem", BinaryOp::FloorMod}};
+      {"add", BinaryOp::Add},      {"sub", BinaryOp::Sub},       {"mul", BinaryOp::Mul},
+      {"div", BinaryOp::FloatDiv}, {"min", BinaryOp::Min},       {"minimum", BinaryOp::Min},
+      {"max", BinaryOp::Max},      {"maximum", BinaryOp::Max},   {"and_", BinaryOp::BitAnd},
+      {"or_", BinaryOp::BitOr},    {"xor", BinaryOp::BitXor},    {"shl", BinaryOp::Shl},
+      {"shr", BinaryOp::Shr},      {"fmod", BinaryOp::FloorMod}, {"rem", BinaryOp::FloorMod}};
   if (call.args.size() == 2) {
     for (const Entry& entry : operators) {
       if (entry.name != call.name) continue;

@@ -25,8 +25,8 @@ const Expr* tuple_of(Context& context, const std::vector<const Expr*>& elements,
 const Expr* subscript(Context& context, DiagSink& diags, const Expr* base, List<const Expr*> shape, bool tile,
                       const std::vector<AuthoringIndex>& indices, Span span) {
   if (indices.size() > shape.size()) {
-    diags.report<Diag::op_subscript>(span, fmt::format("{} indices for a value of rank {}", indices.size(),
-                                                       shape.size()));
+    diags.report<Diag::op_subscript>(
+        span, fmt::format("{} indices for a value of rank {}", indices.size(), shape.size()));
     return nullptr;
   }
   bool all_indices = indices.size() == shape.size();
@@ -34,8 +34,8 @@ const Expr* subscript(Context& context, DiagSink& diags, const Expr* base, List<
   if (all_indices) {
     std::vector<const Expr*> at;
     for (const AuthoringIndex& index : indices) at.push_back(index.start);
-    return finish(context, diags, tile ? OpId::tile_read : OpId::tensor_read, {base, tuple_of(context, at, span)},
-                  span);
+    return finish(context, diags, tile ? OpId::tile_read : OpId::tensor_read,
+                  {base, tuple_of(context, at, span)}, span);
   }
   std::vector<const Expr*> extents;
   std::vector<const Expr*> offsets;
@@ -120,12 +120,14 @@ const Expr* author_store_subscript(Context& context, DiagSink& diags, const Expr
       diags.report<Diag::op_subscript>(span, "an array takes one index").help("write arr[i] = value");
       return nullptr;
     }
-    return finish(context, diags, OpId::array_update_element, {base, indices[0].start, element(array->dtype)}, span);
+    return finish(context, diags, OpId::array_update_element, {base, indices[0].start, element(array->dtype)},
+                  span);
   }
   const auto* tensor = dyn<TensorType>(base->type);
   const auto* tile = dyn<TileType>(base->type);
   if (tensor == nullptr && tile == nullptr) {
-    diags.report<Diag::op_subscript>(span, fmt::format("elements of {} cannot be assigned", describe(base->type)));
+    diags.report<Diag::op_subscript>(span,
+                                     fmt::format("elements of {} cannot be assigned", describe(base->type)));
     return nullptr;
   }
   std::vector<const Expr*> at;
@@ -158,15 +160,16 @@ const Expr* author_binary(Context& context, DiagSink& diags, BinaryOp op, const 
     }
     return nullptr;
   }
-  const bool bits = op == BinaryOp::BitAnd || op == BinaryOp::BitOr || op == BinaryOp::BitXor || op == BinaryOp::Shl ||
-                    op == BinaryOp::Shr;
+  const bool bits = op == BinaryOp::BitAnd || op == BinaryOp::BitOr || op == BinaryOp::BitXor ||
+                    op == BinaryOp::Shl || op == BinaryOp::Shr;
   const bool integers = is_int(*a) && is_int(*b);
   const bool floats = is_float(*a) && is_float(*b);
   if (!integers && (bits || !floats)) {
-    auto report = diags.report<Diag::op_scalar_mix>(span, info_of(op).text,
-                                                    bits ? "integers" : "integers or two floating-point numbers",
-                                                    name_of(*a), name_of(*b));
-    if (is_float(*a) != is_float(*b) && (lhs->kind == ExprKind::ConstInt || rhs->kind == ExprKind::ConstInt)) {
+    auto report = diags.report<Diag::op_scalar_mix>(
+        span, info_of(op).text, bits ? "integers" : "integers or two floating-point numbers", name_of(*a),
+        name_of(*b));
+    if (is_float(*a) != is_float(*b) &&
+        (lhs->kind == ExprKind::ConstInt || rhs->kind == ExprKind::ConstInt)) {
       report.help("write the number with a point: 2.0");
     } else if (*a == DType::BOOL || *b == DType::BOOL) {
       report.help("truth values are combined with and, or, not");

@@ -53,7 +53,8 @@ std::string found_text(const AuthoringArg& arg) {
   if (arg.none) return "None";
   if (arg.expr != nullptr) {
     if (const auto value = const_int(arg.expr)) return fmt::format("{}", *value);
-    if (arg.expr->kind == ExprKind::ConstFloat || arg.expr->kind == ExprKind::ConstBool) return describe(arg.expr);
+    if (arg.expr->kind == ExprKind::ConstFloat || arg.expr->kind == ExprKind::ConstBool)
+      return describe(arg.expr);
     return describe(arg.expr->type);
   }
   switch (arg.value.kind) {
@@ -131,7 +132,8 @@ bool read_keyword(DiagSink& diags, OpId op, const Keyword& keyword, const Author
   const KeywordRange range = keyword_range(keyword.kind);
   const std::string_view name = op_info(op).name;
   const auto wrong_kind = [&] {
-    auto report = diags.report<Diag::op_keyword_kind>(arg.span, keyword.name, name, kind_text(range), found_text(arg));
+    auto report =
+        diags.report<Diag::op_keyword_kind>(arg.span, keyword.name, name, kind_text(range), found_text(arg));
     if (!range.names.empty()) report.help("allowed: {}", range.allowed());
     return false;
   };
@@ -153,7 +155,8 @@ bool read_keyword(DiagSink& diags, OpId op, const Keyword& keyword, const Author
       if (is_word && !range.names.empty()) {
         for (std::size_t i = 0; i < range.names.size(); ++i) {
           // AtomicType.None_ carries an underscore because None is a word of Python.
-          if (!same_word(range.names[i], arg.value.text) && !(arg.value.text == "None" && range.names[i] == "None_")) {
+          if (!same_word(range.names[i], arg.value.text) &&
+              !(arg.value.text == "None" && range.names[i] == "None_")) {
             continue;
           }
           out = AttrValue::of_int(range.number(i));
@@ -169,7 +172,8 @@ bool read_keyword(DiagSink& diags, OpId op, const Keyword& keyword, const Author
       }
       const auto value = integer_of(arg);
       if (!value || is_word) return wrong_kind();
-      if (!range.names.empty() && range.name_of(*value).empty()) return wrong_value(fmt::format("{}", *value));
+      if (!range.names.empty() && range.name_of(*value).empty())
+        return wrong_value(fmt::format("{}", *value));
       out = AttrValue::of_int(*value);
       return true;
     }

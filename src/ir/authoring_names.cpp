@@ -18,8 +18,12 @@ const AuthoringArg* find_keyword(const std::vector<AuthoringKeyword>& keywords, 
   return nullptr;
 }
 
-bool is_tile(const AuthoringArg& arg) { return arg.expr != nullptr && dyn<TileType>(arg.expr->type) != nullptr; }
-bool is_tensor(const AuthoringArg& arg) { return arg.expr != nullptr && dyn<TensorType>(arg.expr->type) != nullptr; }
+bool is_tile(const AuthoringArg& arg) {
+  return arg.expr != nullptr && dyn<TileType>(arg.expr->type) != nullptr;
+}
+bool is_tensor(const AuthoringArg& arg) {
+  return arg.expr != nullptr && dyn<TensorType>(arg.expr->type) != nullptr;
+}
 bool is_scalar(const AuthoringArg& arg) {
   return arg.expr != nullptr && arg.expr->type->kind == TypeKind::Scalar;
 }
@@ -50,7 +54,8 @@ std::string_view alias(std::string_view leaf, const std::vector<AuthoringArg>& a
   if (leaf == "create_tensor" || leaf == "create_tile") return "create";
   if (leaf == "arange") return "ci";
   if (leaf == "mrgsort") {
-    const bool runs = find_keyword(keywords, "block_len") != nullptr || (args.size() > 1 && is_scalar(args[1]));
+    const bool runs =
+        find_keyword(keywords, "block_len") != nullptr || (args.size() > 1 && is_scalar(args[1]));
     return runs ? "mrgsort_format1" : "mrgsort_format2";
   }
   if (leaf == "gather") {
@@ -64,7 +69,8 @@ std::string_view alias(std::string_view leaf, const std::vector<AuthoringArg>& a
 }
 
 // The op with a scalar as second operand, if the second operand is one.
-OpId scalar_form(OpId op, const std::vector<AuthoringArg>& args, const std::vector<AuthoringKeyword>& keywords) {
+OpId scalar_form(OpId op, const std::vector<AuthoringArg>& args,
+                 const std::vector<AuthoringKeyword>& keywords) {
   if (op == OpId::none_) return op;
   const OpInfo& info = op_info(op);
   if (info.operand_count() < 2) return op;

@@ -1,4 +1,5 @@
-// The collectives that make their own signal (passes.md 4.5): each becomes the host collective with a fresh window.
+// The collectives that make their own signal (passes.md 4.5): each becomes the host collective with a fresh
+// window.
 #include <string>
 
 #include "ir/authoring.h"
@@ -17,7 +18,8 @@ class Wrapper {
   AuthoredWrapper build();
 
  private:
-  bool bind(std::initializer_list<std::string_view> operands, std::initializer_list<std::string_view> options);
+  bool bind(std::initializer_list<std::string_view> operands,
+            std::initializer_list<std::string_view> options);
   const AuthoringArg* given(std::string_view name) const {
     for (const AuthoringKeyword& k : bound_) {
       if (k.name == name) return &k.arg;
@@ -34,7 +36,8 @@ class Wrapper {
   const Expr* world_size();
   const Expr* number(std::int64_t value) { return ctx_.const_int(value, DType::INDEX, call_.span); }
   // The host collective with these arguments, the options as keywords.
-  const Call* collective(std::string_view op, std::vector<const Expr*> args, std::vector<AuthoringKeyword> keywords);
+  const Call* collective(std::string_view op, std::vector<const Expr*> args,
+                         std::vector<AuthoringKeyword> keywords);
 
   Context& ctx_;
   DiagSink& diags_;
@@ -45,7 +48,8 @@ class Wrapper {
 };
 
 // Arguments by position are the operands in order; everything else is by name.
-bool Wrapper::bind(std::initializer_list<std::string_view> operands, std::initializer_list<std::string_view> options) {
+bool Wrapper::bind(std::initializer_list<std::string_view> operands,
+                   std::initializer_list<std::string_view> options) {
   if (call_.args.size() > operands.size()) {
     return fail(call_.args[operands.size()].span,
                 fmt::format("takes {} operands by position, found {}", operands.size(), call_.args.size()));
@@ -88,8 +92,9 @@ std::optional<std::int64_t> Wrapper::ranks(bool required) {
   }
   const auto value = arg->expr != nullptr ? const_int(arg->expr) : std::nullopt;
   if (!value || *value <= 0) {
-    fail(arg->span, fmt::format("nranks must be a positive integer known when the program is written, found {}",
-                                arg->expr != nullptr ? describe(arg->expr) : std::string("another value")));
+    fail(arg->span,
+         fmt::format("nranks must be a positive integer known when the program is written, found {}",
+                     arg->expr != nullptr ? describe(arg->expr) : std::string("another value")));
     return std::nullopt;
   }
   return value;
@@ -116,7 +121,8 @@ const Expr* Wrapper::signal(const std::vector<const Expr*>& dims) {
   allocate.name = "alloc_window_buffer";
   allocate.span = allocate.name_span = call_.span;
   allocate.args.emplace_back(ctx_.make_tuple(ctx_.list(dims), call_.span));
-  allocate.keywords.push_back({"dtype", call_.span, AuthoringArg(AttrValue::of_dtype(DType::INT32), call_.span)});
+  allocate.keywords.push_back(
+      {"dtype", call_.span, AuthoringArg(AttrValue::of_dtype(DType::INT32), call_.span)});
   const Call* alloc = author_call(ctx_, diags_, allocate);
   if (alloc == nullptr) return nullptr;
   alloc = name_allocation(ctx_, alloc, name);
@@ -163,8 +169,9 @@ AuthoredWrapper Wrapper::build() {
     if (const AuthoringArg* arg = given("mode"); arg != nullptr && !arg->none) {
       const bool text = arg->expr == nullptr && arg->value.kind == AttrKind::String;
       if (!text || (arg->value.text != "mesh" && arg->value.text != "ring")) {
-        fail(arg->span, fmt::format("mode must be 'mesh' or 'ring', found {}",
-                                    text ? "'" + std::string(arg->value.text) + "'" : std::string("another value")));
+        fail(arg->span,
+             fmt::format("mode must be 'mesh' or 'ring', found {}",
+                         text ? "'" + std::string(arg->value.text) + "'" : std::string("another value")));
         return {};
       }
       mode = arg->value.text;
@@ -180,15 +187,17 @@ AuthoredWrapper Wrapper::build() {
       if (!n) return {};
       const auto* type = dyn<TensorType>(args[0]->type);
       if (*op != 0 || (type != nullptr && type->dtype != DType::FP32)) {
-        fail(call_.span, fmt::format("mode='ring' on the host needs Sum and FP32, found {} and {}",
-                                     name_of(static_cast<ReduceOp>(*op)),
-                                     type != nullptr ? name_of(type->dtype) : std::string_view("an unknown dtype")));
+        fail(call_.span,
+             fmt::format("mode='ring' on the host needs Sum and FP32, found {} and {}",
+                         name_of(static_cast<ReduceOp>(*op)),
+                         type != nullptr ? name_of(type->dtype) : std::string_view("an unknown dtype")));
         return {};
       }
       args.push_back(signal({number(2 * (*n - 1) + 1), number(*n)}));
     }
-    return done(collective("tensor.allreduce", args,
-                           {keyword("op", AttrValue::of_int(*op)), keyword("mode", AttrValue::of_string(mode))}));
+    return done(
+        collective("tensor.allreduce", args,
+                   {keyword("op", AttrValue::of_int(*op)), keyword("mode", AttrValue::of_string(mode))}));
   }
   if (call_.name == "all_gather") {
     if (!bind({"local", "target"}, {})) return {};

@@ -14,12 +14,14 @@ constexpr std::size_t kAnyRank = std::numeric_limits<std::size_t>::max();
 bool DistributedChecker::int32_signal(std::size_t least_rank, std::size_t most_rank) {
   const TensorType* t = tensor("signal");
   if (t == nullptr) return true;
-  if (t->dtype != DType::INT32) return signal_error(fmt::format("must be INT32, found {}", name_of(t->dtype)));
+  if (t->dtype != DType::INT32)
+    return signal_error(fmt::format("must be INT32, found {}", name_of(t->dtype)));
   const std::size_t rank = t->shape.size();
   if (rank >= least_rank && rank <= most_rank) return true;
-  return signal_error(least_rank == most_rank ? fmt::format("must have rank {}, found rank {}", least_rank, rank)
-                                              : fmt::format("must have rank {} or {}, found rank {}", least_rank,
-                                                            most_rank, rank));
+  return signal_error(
+      least_rank == most_rank
+          ? fmt::format("must have rank {}, found rank {}", least_rank, rank)
+          : fmt::format("must have rank {} or {}, found rank {}", least_rank, most_rank, rank));
 }
 
 // [NR] or [NR, 1]
@@ -34,8 +36,8 @@ bool DistributedChecker::square(const TensorType* data, std::string_view operand
   const TensorType* t = tensor(operand);
   if (t == nullptr || data == nullptr || t->shape.empty() || data->shape.empty()) return true;
   if (extents_differ(t->shape[0], data->shape[0]) != true) return true;
-  return collective_error(operand, fmt::format("'{}' and '{}' must agree in dimension 0, found {} and {}", operand, of,
-                                               describe(t->shape[0]), describe(data->shape[0])));
+  return collective_error(operand, fmt::format("'{}' and '{}' must agree in dimension 0, found {} and {}",
+                                               operand, of, describe(t->shape[0]), describe(data->shape[0])));
 }
 
 bool DistributedChecker::same_rows(const TensorType* input, const TensorType* target) {
@@ -54,7 +56,8 @@ bool DistributedChecker::same_rows(const TensorType* input, const TensorType* ta
 bool DistributedChecker::allreduce() {
   const TensorType* t = tensor("target");
   if (t != nullptr && t->dtype != DType::FP16 && t->dtype != DType::FP32) {
-    return collective_error("target", fmt::format("target dtype must be FP16 or FP32, found {}", name_of(t->dtype)));
+    return collective_error("target",
+                            fmt::format("target dtype must be FP16 or FP32, found {}", name_of(t->dtype)));
   }
   if (!int32_signal(0, kAnyRank)) return false;
   const std::int64_t cores = integer("core_num", 1);
@@ -64,8 +67,9 @@ bool DistributedChecker::allreduce() {
   }
   const AttrValue* mode = find_attr(call_->kwargs, "mode");
   if (arg("signal") == nullptr && mode != nullptr && mode->text != "mesh") {
-    diags_.report<Diag::op_value>(call_->span, "mode", name(), "'mesh' where no signal is given",
-                                  "'" + std::string(mode->text) + "'")
+    diags_
+        .report<Diag::op_value>(call_->span, "mode", name(), "'mesh' where no signal is given",
+                                "'" + std::string(mode->text) + "'")
         .help("pass a signal: mode='ring' has [2 * (ranks - 1) + 1, ranks] cells");
     return false;
   }
@@ -108,7 +112,8 @@ bool DistributedChecker::gather_like(bool gather) {
     return false;
   }
   if (gather && const_int(input->shape[0]) != 1) {
-    return collective_error("input", fmt::format("input must be [1, SIZE], found {}", describe(input->shape)));
+    return collective_error("input",
+                            fmt::format("input must be [1, SIZE], found {}", describe(input->shape)));
   }
   if (!same_rows(input, target) || !column_signal()) return false;
   if (!gather && !square(target, "input", "target")) return false;
@@ -132,7 +137,8 @@ bool DistributedChecker::all_to_all_v() {
   }
   const auto ranks = const_int(signal->shape[0]);
   if (!ranks || *ranks <= 0) {
-    return signal_error(fmt::format("needs a constant number of ranks, found {}", describe(signal->shape[0])));
+    return signal_error(
+        fmt::format("needs a constant number of ranks, found {}", describe(signal->shape[0])));
   }
   const auto rows = const_int(target->shape[0]);
   if (!rows) {
@@ -147,17 +153,18 @@ bool DistributedChecker::all_to_all_v() {
     const TensorType* counts = tensor(operand);
     if (counts == nullptr) continue;
     if (counts->dtype != DType::INT32) {
-      return collective_error(operand, fmt::format("'{}' must be INT32, found {}", operand, name_of(counts->dtype)));
+      return collective_error(operand,
+                              fmt::format("'{}' must be INT32, found {}", operand, name_of(counts->dtype)));
     }
     const std::size_t rank = counts->shape.size();
     const bool row = operand == "send_counts" && rank == 1;
     if (!row && (rank != 2 || const_int(counts->shape[1]) != 1)) {
-      return collective_error(operand, fmt::format("'{}' must be [ranks, 1], found {}", operand,
-                                                   describe(counts->shape)));
+      return collective_error(
+          operand, fmt::format("'{}' must be [ranks, 1], found {}", operand, describe(counts->shape)));
     }
     if (const_int(counts->shape[0]) != *ranks) {
-      return collective_error(operand, fmt::format("'{}' needs one count a rank, {}, found {}", operand, *ranks,
-                                                   describe(counts->shape[0])));
+      return collective_error(operand, fmt::format("'{}' needs one count a rank, {}, found {}", operand,
+                                                   *ranks, describe(counts->shape[0])));
     }
   }
   return true;
@@ -176,9 +183,9 @@ bool DistributedChecker::builtin() {
   if (!int32_signal(1, 2)) return false;
   if (const AttrValue* dtype = find_attr(call_->kwargs, "dtype"); dtype != nullptr && t != nullptr) {
     if (static_cast<DType>(dtype->integer) != t->dtype) {
-      return collective_error(data, fmt::format("dtype={} does not match '{}', which is {}",
-                                                name_of(static_cast<DType>(dtype->integer)), data,
-                                                name_of(t->dtype)));
+      return collective_error(
+          data, fmt::format("dtype={} does not match '{}', which is {}",
+                            name_of(static_cast<DType>(dtype->integer)), data, name_of(t->dtype)));
     }
   }
   const std::int64_t reduce = integer("op", 0);
@@ -189,7 +196,8 @@ bool DistributedChecker::builtin() {
   };
   if (op == OpId::builtin_tensor_allreduce) {
     if (t == nullptr || t->dtype == DType::FP16 || t->dtype == DType::FP32) return true;
-    return collective_error(data, fmt::format("'{}' must be FP16 or FP32, found {}", data, name_of(t->dtype)));
+    return collective_error(data,
+                            fmt::format("'{}' must be FP16 or FP32, found {}", data, name_of(t->dtype)));
   }
   if (op == OpId::builtin_tensor_barrier) return true;
   if (op == OpId::builtin_tensor_allreduce_ring || op == OpId::builtin_tensor_reduce_scatter) {

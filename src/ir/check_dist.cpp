@@ -89,8 +89,10 @@ bool DistributedChecker::remote_load() {
   const TensorType* t = tensor("target");
   if (t == nullptr) return true;
   const std::size_t rank = t->shape.size();
-  if (t->view != nullptr && (t->view->layout == TensorLayout::MX_A_ZZ || t->view->layout == TensorLayout::MX_B_NN)) {
-    return value_error("target", "in an ordinary layout", std::string(name_of(t->view->layout)) + ", an MX layout");
+  if (t->view != nullptr &&
+      (t->view->layout == TensorLayout::MX_A_ZZ || t->view->layout == TensorLayout::MX_B_NN)) {
+    return value_error("target", "in an ordinary layout",
+                       std::string(name_of(t->view->layout)) + ", an MX layout");
   }
   if (rank == 0) return value_error("target", "of rank 1 or more", "rank 0");
   if (!rank_of_tuple("offsets", "target", rank) || !rank_of_tuple("shape", "target", rank)) return false;
@@ -103,14 +105,16 @@ bool DistributedChecker::remote_load() {
     if (rank != 2) found = fmt::format("rank {}", rank);
     if (arg("valid_shape") == nullptr) found = "no valid shape";
     if (!found.empty()) {
-      diags_.report<Diag::op_remote_padding>(call_->span, "an FP16 matrix and an explicit valid shape", found);
+      diags_.report<Diag::op_remote_padding>(call_->span, "an FP16 matrix and an explicit valid shape",
+                                             found);
       return false;
     }
   }
   if (valid) {
     for (const Expr* e : *valid) {
       const auto dtype = scalar_dtype(e->type);
-      if (dtype && !is_int(*dtype)) return value_error("valid_shape", "made of integer scalars", describe(e->type));
+      if (dtype && !is_int(*dtype))
+        return value_error("valid_shape", "made of integer scalars", describe(e->type));
     }
   }
   if (!not_negative("offsets") || !not_negative("valid_shape")) return false;
@@ -156,7 +160,8 @@ bool DistributedChecker::remote_store() {
   const Dims shape = tile != nullptr ? tile->shape : plain->shape;
   const Dims extent = from_tile ? valid_shape_of(tile) : shape;
   if (dtype != target->dtype) {
-    diags_.report<Diag::op_dtypes_differ>(place(src), src, "target", name(), name_of(dtype), name_of(target->dtype));
+    diags_.report<Diag::op_dtypes_differ>(place(src), src, "target", name(), name_of(dtype),
+                                          name_of(target->dtype));
     return false;
   }
   if (!atomic_dtype(target->dtype)) return false;
@@ -164,8 +169,8 @@ bool DistributedChecker::remote_store() {
   if (!rank_of_tuple("offsets", "target", rank)) return false;
   if (shape.size() < 2 || rank < 2) {
     const bool of_source = shape.size() < 2;
-    diags_.report<Diag::op_rank>(place(of_source ? src : "target"), of_source ? src : "target", name(), "at least 2",
-                                 of_source ? shape.size() : rank);
+    diags_.report<Diag::op_rank>(place(of_source ? src : "target"), of_source ? src : "target", name(),
+                                 "at least 2", of_source ? shape.size() : rank);
     return false;
   }
   for (std::size_t i = 0; i + 2 < shape.size(); ++i) {
@@ -179,7 +184,8 @@ bool DistributedChecker::remote_store() {
   for (std::size_t i = 0; i < rank; ++i) {
     const auto offset = const_int((*offsets)[i]);
     const auto limit = const_int(target->shape[i]);
-    const auto pushed = i + 2 < rank ? std::optional<std::int64_t>(1) : const_int(extent[extent.size() - (rank - i)]);
+    const auto pushed =
+        i + 2 < rank ? std::optional<std::int64_t>(1) : const_int(extent[extent.size() - (rank - i)]);
     if (!offset || !limit || !pushed || *offset + *pushed <= *limit) continue;
     diags_.report<Diag::op_push_exceeds>(place("offsets"), name(), i, *offset, *pushed, *limit);
     return false;
@@ -217,13 +223,16 @@ bool DistributedChecker::transfer(bool put) {
   const TensorType* src = tensor("src");
   if (dst == nullptr || src == nullptr) return true;
   if (dst->dtype != src->dtype) {
-    diags_.report<Diag::op_dtypes_differ>(place("src"), "dst", "src", name(), name_of(dst->dtype), name_of(src->dtype))
+    diags_
+        .report<Diag::op_dtypes_differ>(place("src"), "dst", "src", name(), name_of(dst->dtype),
+                                        name_of(src->dtype))
         .help("both sides of a transfer have the same element type");
     return false;
   }
   const std::size_t rank = dst->shape.size();
   if (rank == 0 || src->shape.size() != rank) {
-    diags_.report<Diag::op_rank>(place("src"), "src", name(), rank == 0 ? "at least 1" : fmt::format("{}, as dst has", rank),
+    diags_.report<Diag::op_rank>(place("src"), "src", name(),
+                                 rank == 0 ? "at least 1" : fmt::format("{}, as dst has", rank),
                                  src->shape.size());
     return false;
   }
@@ -241,7 +250,8 @@ bool DistributedChecker::transfer(bool put) {
   if (region == nullptr) {
     for (std::size_t i = 0; i < rank; ++i) {
       if (extents_differ(dst->shape[i], src->shape[i]) != true) continue;
-      diags_.report<Diag::op_transfer_shape>(place("src"), name(), describe(dst->shape), describe(src->shape));
+      diags_.report<Diag::op_transfer_shape>(place("src"), name(), describe(dst->shape),
+                                             describe(src->shape));
       return false;
     }
     return true;
@@ -287,8 +297,8 @@ bool DistributedChecker::stage_fits(const TensorType* dst, Dims transfer) {
       return fail(operand, fmt::format("'{}' must have rank 2, found rank {}", operand, stage->shape.size()));
     }
     if (stage->dtype != dst->dtype) {
-      return fail(operand, fmt::format("'{}' must have the dtype of dst, {}, found {}", operand, name_of(dst->dtype),
-                                       name_of(stage->dtype)));
+      return fail(operand, fmt::format("'{}' must have the dtype of dst, {}, found {}", operand,
+                                       name_of(dst->dtype), name_of(stage->dtype)));
     }
     for (const Expr* extent : stage->shape) {
       const auto n = const_int(extent);
@@ -298,7 +308,8 @@ bool DistributedChecker::stage_fits(const TensorType* dst, Dims transfer) {
       }
     }
     if (first != nullptr) {
-      if (extents_differ(first->shape[0], stage->shape[0]) == true || extents_differ(first->shape[1], stage->shape[1]) == true) {
+      if (extents_differ(first->shape[0], stage->shape[0]) == true ||
+          extents_differ(first->shape[1], stage->shape[1]) == true) {
         return fail(operand, fmt::format("both staging tiles must have one shape, found {} and {}",
                                          describe(first->shape), describe(stage->shape)));
       }
@@ -313,7 +324,8 @@ bool DistributedChecker::stage_fits(const TensorType* dst, Dims transfer) {
       rows *= n.value_or(1);
     }
     const auto columns = const_int(transfer.back());
-    if ((known && *const_int(stage->shape[0]) > rows) || (columns && *const_int(stage->shape[1]) > *columns)) {
+    if ((known && *const_int(stage->shape[0]) > rows) ||
+        (columns && *const_int(stage->shape[1]) > *columns)) {
       return fail(operand, fmt::format("'{}' is larger than the transfer: {} for {}", operand,
                                        describe(stage->shape), describe(transfer)));
     }
@@ -338,7 +350,8 @@ bool DistributedChecker::check() {
   if (call_->op == OpId::pld_system_notify || call_->op == OpId::pld_system_wait) return signal_op();
   if (call_->op == OpId::pld_system_defer_wait) return defer_wait();
   if (call_->op == OpId::pld_tile_remote_load) return remote_load();
-  if (call_->op == OpId::pld_tile_remote_store || call_->op == OpId::pld_tensor_remote_store) return remote_store();
+  if (call_->op == OpId::pld_tile_remote_store || call_->op == OpId::pld_tensor_remote_store)
+    return remote_store();
   if (call_->op == OpId::pld_tensor_put || call_->op == OpId::pld_tensor_get) {
     if (!transfer(call_->op == OpId::pld_tensor_put)) return false;
     const auto region = tuple("shape");
@@ -358,7 +371,9 @@ bool DistributedChecker::check() {
   return true;
 }
 
-bool check_distributed_op(DiagSink& diags, const Call* call) { return DistributedChecker(diags, call).check(); }
+bool check_distributed_op(DiagSink& diags, const Call* call) {
+  return DistributedChecker(diags, call).check();
+}
 
 bool check_builtin_signal(DiagSink& diags, const Call* call) {
   if (!call->is_op() || op_info(call->op).name.substr(0, 8) != "builtin.") return true;

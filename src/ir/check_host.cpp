@@ -10,7 +10,7 @@ namespace {
 
 class HostOps {
  public:
-  HostOps(DiagSink& diags) : diags_(diags) {}
+  explicit HostOps(DiagSink& diags) : diags_(diags) {}
 
   void function(const Function* f) {
     function_ = f;
@@ -45,7 +45,8 @@ class HostOps {
         });
       });
       std::string_view inner = device_scope;
-      if (const auto* scope = dyn<ScopeStmt>(s); scope != nullptr && inner.empty()) inner = scope_text(scope->scope);
+      if (const auto* scope = dyn<ScopeStmt>(s); scope != nullptr && inner.empty())
+        inner = scope_text(scope->scope);
       for_each_body(s, [&](Body nested) { body(nested, inner); });
     }
   }
@@ -55,12 +56,14 @@ class HostOps {
     if (!alloc && call->op != OpId::pld_system_world_size) return;
     if (function_->level != Level::HOST || !device_scope.empty()) {
       std::string where(device_scope);
-      if (where.empty()) where = function_->level ? fmt::format("of level {}", name_of(*function_->level)) : "not";
+      if (where.empty())
+        where = function_->level ? fmt::format("of level {}", name_of(*function_->level)) : "not";
       auto report = diags_.report<Diag::host_only>(
           call->span, op_info(call->op).name,
           device_scope.empty() ? function_->name.text() : std::string_view("this place"), where);
-      report.help(alloc ? "allocate in the host function and pass windows of the buffer on"
-                        : "pass the number as a scalar, or use pld.system.nranks of a window's context");
+      report.help("{}", alloc
+                            ? "allocate in the host function and pass windows of the buffer on"
+                            : "pass the number as a scalar, or use pld.system.nranks of a window's context");
       ok_ = false;
     }
     if (!alloc) return;

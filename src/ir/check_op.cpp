@@ -82,7 +82,8 @@ bool check_count(DiagSink& diags, const Call* call) {
     wanted = fmt::format("{} to {}", least, most);
   }
   auto report = diags.report<Diag::op_operand_count>(call->span, info.name, wanted, count);
-  if (count < least) report.help("missing: '{}' ({})", info.operands[count].name, kind_text(info.operands[count].kind));
+  if (count < least)
+    report.help("missing: '{}' ({})", info.operands[count].name, kind_text(info.operands[count].kind));
   return false;
 }
 
@@ -93,12 +94,15 @@ bool check_operands(DiagSink& diags, const Call* call, CallSource source) {
     const Expr* arg = call->args[i];
     if (operand == nullptr || kind_fits(operand->kind, arg)) continue;
     // Passes leave tiles where an op takes tensors (G44); their text is read all the same.
-    if (source == CallSource::Printed && operand->kind == ArgKind::Tensor && arg->type->kind == TypeKind::Tile) continue;
+    if (source == CallSource::Printed && operand->kind == ArgKind::Tensor &&
+        arg->type->kind == TypeKind::Tile)
+      continue;
     ok = false;
     // Two errors have a remedy of their own.
     if (!check_source_level(diags, call, i)) continue;
     diags.report<Diag::op_operand_kind>(arg->span.valid() ? arg->span : call->span, operand->name,
-                                        op_info(call->op).name, kind_text(operand->kind), describe(arg->type));
+                                        op_info(call->op).name, kind_text(operand->kind),
+                                        describe(arg->type));
   }
   return ok;
 }
@@ -170,7 +174,8 @@ bool check_keyword(DiagSink& diags, const Call* call, const Attr& attr) {
     return false;
   }
   if (attr.value.kind == AttrKind::Int && !range.names.empty() && range.name_of(attr.value.integer).empty()) {
-    diags.report<Diag::op_keyword_value>(call->span, attr.value.integer, keyword->name, info.name, range.allowed());
+    diags.report<Diag::op_keyword_value>(call->span, attr.value.integer, keyword->name, info.name,
+                                         range.allowed());
     return false;
   }
   return true;
@@ -245,8 +250,8 @@ const Operand* operand_of(const Call* call, std::size_t argument) {
   const OpInfo& info = op_info(call->op);
   std::size_t i = argument;
   if (call->op == OpId::tile_mgather && argument == 2 && is_tuple(call->args[2])) i = 3;
-  if ((call->op == OpId::pld_tile_put || call->op == OpId::pld_tile_get) && argument >= 4 && call->args.size() > 4 &&
-      is_tuple(call->args[4])) {
+  if ((call->op == OpId::pld_tile_put || call->op == OpId::pld_tile_get) && argument >= 4 &&
+      call->args.size() > 4 && is_tuple(call->args[4])) {
     i = argument + 1;
   }
   return i < info.operand_count() ? &info.operands[i] : nullptr;
@@ -269,10 +274,12 @@ Access access_of(const Call* call, std::size_t argument) {
   if (access != Access::Write) return access;
   // Adding reads what is there: atomic stores and transfers, and signals that are counted up.
   const AttrValue* atomic = find_attr(call->kwargs, "atomic");
-  if (atomic != nullptr && atomic->integer == static_cast<std::int64_t>(AtomicType::Add)) return Access::ReadWrite;
+  if (atomic != nullptr && atomic->integer == static_cast<std::int64_t>(AtomicType::Add))
+    return Access::ReadWrite;
   if (call->op == OpId::pld_system_notify) {
     const AttrValue* op = find_attr(call->kwargs, "op");
-    if (op != nullptr && op->integer == static_cast<std::int64_t>(NotifyOp::AtomicAdd)) return Access::ReadWrite;
+    if (op != nullptr && op->integer == static_cast<std::int64_t>(NotifyOp::AtomicAdd))
+      return Access::ReadWrite;
   }
   return access;
 }

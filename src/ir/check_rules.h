@@ -15,7 +15,9 @@ struct KeywordRange {
   std::span<const std::int64_t> numbers;    // of the names; empty: 0, 1, 2, ...
   std::string_view enum_type;               // "ReduceOp": how members may be written
 
-  std::int64_t number(std::size_t i) const { return numbers.empty() ? static_cast<std::int64_t>(i) : numbers[i]; }
+  std::int64_t number(std::size_t i) const {
+    return numbers.empty() ? static_cast<std::int64_t>(i) : numbers[i];
+  }
   std::string_view name_of(std::int64_t number) const;
   std::string allowed() const;
 };
@@ -24,8 +26,8 @@ KeywordRange keyword_range(KwKind kind);
 // Whether a value may stand for an operand of this kind; a value of Unknown type always may.
 bool kind_fits(ArgKind kind, const Expr* e);
 
-// Semantic creation errors of the distributed and builtin ops (passes.md 4); true for every other op. Count and kinds
-// of operands and keywords hold already.
+// Semantic creation errors of the distributed and builtin ops (passes.md 4); true for every other op. Count
+// and kinds of operands and keywords hold already.
 bool check_distributed_op(DiagSink& diags, const Call* call);
 // Reports an operand of the wrong kind that has a sibling op for its kind, and then returns false.
 bool check_source_level(DiagSink& diags, const Call* call, std::size_t argument);

@@ -24,8 +24,8 @@ std::string describe_at(const Expr* e, int level) {
       if (b->op == BinaryOp::Min || b->op == BinaryOp::Max) {
         return fmt::format("{}({}, {})", info.text, describe_at(b->lhs, 0), describe_at(b->rhs, 0));
       }
-      std::string text =
-          fmt::format("{} {} {}", describe_at(b->lhs, info.level), info.text, describe_at(b->rhs, info.level + 1));
+      std::string text = fmt::format("{} {} {}", describe_at(b->lhs, info.level), info.text,
+                                     describe_at(b->rhs, info.level + 1));
       return info.level < level ? "(" + text + ")" : text;
     }
     case ExprKind::Cast:
@@ -70,14 +70,17 @@ std::string describe(const Type* type) {
     case TypeKind::Tensor:
     case TypeKind::DistributedTensor: {
       const auto* t = static_cast<const TensorType*>(type);
-      const auto valid = t->view != nullptr && !t->view->valid_shape.empty() ? t->view->valid_shape : t->shape;
-      return with_valid(fmt::format("{} {} {}", type->kind == TypeKind::Tensor ? "a Tensor" : "a DistributedTensor",
-                                    name_of(t->dtype), describe(t->shape)),
-                        t->shape, valid);
+      const auto valid =
+          t->view != nullptr && !t->view->valid_shape.empty() ? t->view->valid_shape : t->shape;
+      return with_valid(
+          fmt::format("{} {} {}", type->kind == TypeKind::Tensor ? "a Tensor" : "a DistributedTensor",
+                      name_of(t->dtype), describe(t->shape)),
+          t->shape, valid);
     }
     case TypeKind::Tile: {
       const auto* t = static_cast<const TileType*>(type);
-      const auto valid = t->view != nullptr && !t->view->valid_shape.empty() ? t->view->valid_shape : t->shape;
+      const auto valid =
+          t->view != nullptr && !t->view->valid_shape.empty() ? t->view->valid_shape : t->shape;
       return with_valid(fmt::format("a Tile {} {}", name_of(t->dtype), describe(t->shape)), t->shape, valid);
     }
     case TypeKind::Array: {

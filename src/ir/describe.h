@@ -1,4 +1,5 @@
-// Short texts of types and dims for messages: "FP32 tensor [16, n]". The printer proper is in frontend/text.h.
+// Short texts of types and dims for messages: "FP32 tensor [16, n]". The printer proper is in
+// frontend/text.h.
 #pragma once
 
 #include <string>

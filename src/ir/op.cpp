@@ -35,7 +35,8 @@ constexpr std::string_view kBuiltinNames[] = {
 #undef PLDC_OP
 static_assert(std::size(kOps) == kOpCount);
 
-// --- sanity of the table ---------------------------------------------------------------------------------------
+// --- sanity of the table
+// ---------------------------------------------------------------------------------------
 
 template <std::size_t N>
 constexpr bool strictly_sorted(const std::string_view (&names)[N]) {
@@ -45,11 +46,12 @@ constexpr bool strictly_sorted(const std::string_view (&names)[N]) {
   return true;
 }
 static_assert(strictly_sorted(kArrayNames) && strictly_sorted(kTensorNames) && strictly_sorted(kTileNames) &&
-                  strictly_sorted(kSystemNames) && strictly_sorted(kDistNames) && strictly_sorted(kBuiltinNames),
+                  strictly_sorted(kSystemNames) && strictly_sorted(kDistNames) &&
+                  strictly_sorted(kBuiltinNames),
               "the rows of a file are sorted by name, without repetition");
 
-// An optional operand may be followed by a required one only in front of optional tails that are told apart by kind:
-// no op needs that, so optional operands are simply last.
+// An optional operand may be followed by a required one only in front of optional tails that are told apart
+// by kind: no op needs that, so optional operands are simply last.
 constexpr bool operands_in_order(const OpInfo& op) {
   bool optional = false;
   bool ended = false;
@@ -103,19 +105,22 @@ constexpr bool effects_sane(const OpInfo& op) {
 
 constexpr bool table_sane() {
   for (const OpInfo& op : kOps) {
-    if (op.doc.text.empty() || op.doc.text.back() != '.' || op.name.find('.') == std::string_view::npos) return false;
+    if (op.doc.text.empty() || op.doc.text.back() != '.' || op.name.find('.') == std::string_view::npos)
+      return false;
     if (!operands_in_order(op) || !unique_names(op) || !keywords_sane(op) || !effects_sane(op)) return false;
   }
   return true;
 }
 static_assert(table_sane(), "a row of ir/ops/*.def is malformed");
 
-// --- look-up ---------------------------------------------------------------------------------------------------
+// --- look-up
+// ---------------------------------------------------------------------------------------------------
 
 constexpr auto make_index() {
   std::array<std::uint16_t, kOpCount> index{};
   for (std::size_t i = 0; i < kOpCount; ++i) index[i] = static_cast<std::uint16_t>(i);
-  std::sort(index.begin(), index.end(), [](std::uint16_t a, std::uint16_t b) { return kOps[a].name < kOps[b].name; });
+  std::sort(index.begin(), index.end(),
+            [](std::uint16_t a, std::uint16_t b) { return kOps[a].name < kOps[b].name; });
   return index;
 }
 constexpr auto kByName = make_index();

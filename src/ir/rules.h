@@ -6,10 +6,12 @@
 
 namespace pldc {
 
-// The type of a call of `op`; null after an error was reported, Unknown where the op has no result. Checks what the
-// type depends on (shapes, dtypes, ranks, bounds that constants prove wrong); the count and kind of operands and
-// keywords must have been checked (check_op.h). An operand of Unknown type makes the result Unknown.
-const Type* deduce(Context& context, DiagSink& diags, OpId op, List<const Expr*> args, Attrs kwargs, Span span);
+// The type of a call of `op`; null after an error was reported, Unknown where the op has no result. Checks
+// what the type depends on (shapes, dtypes, ranks, bounds that constants prove wrong); the count and kind of
+// operands and keywords must have been checked (check_op.h). An operand of Unknown type makes the result
+// Unknown.
+const Type* deduce(Context& context, DiagSink& diags, OpId op, List<const Expr*> args, Attrs kwargs,
+                   Span span);
 
 // Promotion of two dtypes (ops.md 0.2); always defined.
 DType promote(DType a, DType b);

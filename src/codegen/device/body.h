@@ -137,7 +137,7 @@ class KernelBody {
     bool rectangle = true;  // false: the valid box of a tile of rank 3 or more is no rectangle of its rows
   };
   Box valid_box(const TileType* type);
-  // False after a report: the tile's valid box is no rectangle.
+  // False after a report: the tile's valid box is no rectangle (null: known to be none).
   bool require_rectangle(const OpCall& op, const TileType* type);
   void set_valid(const TileRef& tile);
   bool same_place(const TileRef& a, const TileRef& b) const { return a.address == b.address && a.offset == b.offset; }
@@ -170,6 +170,10 @@ class KernelBody {
   // As global, for a box given as a matrix of rows and columns with their strides.
   std::string global_matrix(const TensorRef& tensor, const std::string& pointer, const Extent& rows,
                             const Extent& cols, const Extent& row_stride, const Extent& col_stride, bool column);
+  // A name for a signal cell of the window.
+  std::string signal_name(const TensorRef& window) {
+    return fresh(window.base + "_" + std::to_string(global_counts_[window.base]++));
+  }
   // The pointer on the peer's side; empty after a report.
   std::string peer_address(const OpCall& op, const TensorRef& tensor, const std::string& pointer, const Expr* peer);
 

@@ -52,7 +52,7 @@ KernelBody::Box KernelBody::valid_box(const TileType* type) {
 }
 
 bool KernelBody::require_rectangle(const OpCall& op, const TileType* type) {
-  if (valid_box(type).rectangle) return true;
+  if (type != nullptr && valid_box(type).rectangle) return true;
   env.diags.report<Diag::kernel_valid_box>(op.span(), op.info().name)
       .help("run the pass FlattenTileNdTo2D, or process the outer dimension in a loop");
   return false;

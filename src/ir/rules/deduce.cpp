@@ -4,7 +4,8 @@
 
 namespace pldc {
 
-const Type* deduce(Context& context, DiagSink& diags, OpId op, List<const Expr*> args, Attrs kwargs, Span span) {
+const Type* deduce(Context& context, DiagSink& diags, OpId op, List<const Expr*> args, Attrs kwargs,
+                   Span span) {
   using RuleFunction = const Type* (*)(const RuleCall&);
   static constexpr RuleFunction rules[] = {
 #define PLDC_RULE(id) rule_##id,

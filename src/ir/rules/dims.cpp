@@ -1,5 +1,5 @@
-// Arithmetic and order of extents. Results are kept as plain as they can be made without knowing the variables'
-// ranges: constants are folded and gathered, so that equal extents look equal.
+// Arithmetic and order of extents. Results are kept as plain as they can be made without knowing the
+// variables' ranges: constants are folded and gathered, so that equal extents look equal.
 #include <algorithm>
 
 #include "ir/rules/rule.h"

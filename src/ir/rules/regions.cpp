@@ -23,7 +23,8 @@ const Expr* rest_behind(Context& context, const Expr* end, const Expr* offset) {
 
 std::optional<Dims> read_window(const RuleCall& call, const WindowRead& read) {
   Context& ctx = call.ctx;
-  const bool by_axis = read.source_shape.size() == read.window.size() && read.offset.size() == read.window.size();
+  const bool by_axis =
+      read.source_shape.size() == read.window.size() && read.offset.size() == read.window.size();
   std::vector<const Expr*> valid;
   for (std::size_t i = 0; i < read.window.size(); ++i) {
     const Expr* window = read.window[i];
@@ -31,12 +32,13 @@ std::optional<Dims> read_window(const RuleCall& call, const WindowRead& read) {
     if (request != nullptr) {
       if (!offset_ok(call, read.valid_operand, i, request)) return std::nullopt;
       if (provably_lt(window, request) == true) {
-        call.diags.report<Diag::op_valid_exceeds>(call.place(read.valid_operand), call.name(), describe(request), i,
-                                                  describe(window));
+        call.diags.report<Diag::op_valid_exceeds>(call.place(read.valid_operand), call.name(),
+                                                  describe(request), i, describe(window));
         return std::nullopt;
       }
     }
-    if (i < read.offset.size() && !offset_ok(call, read.offset_operand, i, read.offset[i])) return std::nullopt;
+    if (i < read.offset.size() && !offset_ok(call, read.offset_operand, i, read.offset[i]))
+      return std::nullopt;
     if (!by_axis) {
       valid.push_back(request != nullptr ? request : window);
       continue;
@@ -99,7 +101,8 @@ std::optional<Dims> write_region(const RuleCall& call, const RegionWrite& write)
   bool at_origin = true;
   bool covers = true;
   for (std::size_t i = 0; i < rank; ++i) {
-    const auto inside = provably_le(dim_add(ctx, write.offset[i], write.source_valid[i]), write.target_valid[i]);
+    const auto inside =
+        provably_le(dim_add(ctx, write.offset[i], write.source_valid[i]), write.target_valid[i]);
     at_origin = at_origin && is_const(write.offset[i], 0);
     covers = covers && provably_le(write.target_valid[i], write.source_valid[i]) == true;
     if (inside == true) continue;
@@ -123,7 +126,8 @@ std::optional<Dims> write_region(const RuleCall& call, const RegionWrite& write)
         return std::nullopt;
       }
       valid[i] = dim_add(ctx, write.offset[i], write.source_valid[i]);
-    } else if (!is_const(write.offset[i], 0) || provably_lt(write.source_valid[i], write.target_valid[i]) == true) {
+    } else if (!is_const(write.offset[i], 0) ||
+               provably_lt(write.source_valid[i], write.target_valid[i]) == true) {
       report("would make an L-shape", i);
       return std::nullopt;
     }
@@ -211,7 +215,8 @@ std::optional<Dims> reshape_valid(const RuleCall& call, Dims shape, Dims valid, 
   }
   if (const auto moved = move_unit_axes(ctx, shape, valid, to)) return ctx.list(*moved);
   if (const auto moved = move_prefix(ctx, shape, valid, to)) return ctx.list(*moved);
-  call.diags.report<Diag::op_reshape_valid>(call.span, call.name(), describe(shape), describe(to), describe(valid));
+  call.diags.report<Diag::op_reshape_valid>(call.span, call.name(), describe(shape), describe(to),
+                                            describe(valid));
   return std::nullopt;
 }
 

@@ -115,7 +115,8 @@ std::optional<Dims> broadcast(const RuleCall& call, Dims a, Dims b) {
   return std::nullopt;
 }
 
-const Type* make_tile(const RuleCall& call, DType dtype, Dims shape, std::optional<MemSpace> space, Dims valid) {
+const Type* make_tile(const RuleCall& call, DType dtype, Dims shape, std::optional<MemSpace> space,
+                      Dims valid) {
   TileView view = implicit_tile_view(shape, space);
   view.valid_shape = valid;
   return call.ctx.tile(dtype, shape, nullptr, space, &view);

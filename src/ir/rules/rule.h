@@ -57,7 +57,8 @@ class RuleCall {
   bool positive(std::size_t i, Dims dims, bool constant) const;
 };
 
-// --- dims --------------------------------------------------------------------------------------------------------
+// --- dims
+// --------------------------------------------------------------------------------------------------------
 
 // Extent provably equal to a constant.
 inline bool is_const(const Expr* dim, std::int64_t value) {
@@ -84,7 +85,8 @@ std::optional<std::vector<const Expr*>> broadcast(Dims a, Dims b);
 // As above, with the report that names both shapes.
 std::optional<Dims> broadcast(const RuleCall& call, Dims a, Dims b);
 
-// --- regions (ops.md 0.4) ------------------------------------------------------------------------------------------
+// --- regions (ops.md 0.4)
+// ------------------------------------------------------------------------------------------
 
 // What lies between `offset` and `end`: max(end - offset, 0).
 const Expr* rest_behind(Context& context, const Expr* end, const Expr* offset);
@@ -104,8 +106,8 @@ struct WindowRead {
 // The valid part of what is read, or nothing after a report.
 std::optional<Dims> read_window(const RuleCall& call, const WindowRead& read);
 
-// The valid part of `target` after a source with `source_valid` was written at `offset`; nothing after a report.
-// `reach`: what must fit (the valid part or the physical shape of the source).
+// The valid part of `target` after a source with `source_valid` was written at `offset`; nothing after a
+// report. `reach`: what must fit (the valid part or the physical shape of the source).
 struct RegionWrite {
   Dims target_shape;
   Dims target_valid;
@@ -119,10 +121,12 @@ std::optional<Dims> write_region(const RuleCall& call, const RegionWrite& write)
 // The valid part after a reshape; nothing after a report.
 std::optional<Dims> reshape_valid(const RuleCall& call, Dims shape, Dims valid, Dims to);
 
-// --- results -------------------------------------------------------------------------------------------------------
+// --- results
+// -------------------------------------------------------------------------------------------------------
 
 // A tile of this shape in this memory, with the implicit layout and the given valid part.
-const Type* make_tile(const RuleCall& call, DType dtype, Dims shape, std::optional<MemSpace> space, Dims valid = {});
+const Type* make_tile(const RuleCall& call, DType dtype, Dims shape, std::optional<MemSpace> space,
+                      Dims valid = {});
 // The layout of an element-wise result: valid part, block layouts and padding of `like`, in vector memory.
 const Type* make_tile_like(const RuleCall& call, const TileType* like, DType dtype, Dims shape);
 // A tensor with a copy of the view.
@@ -131,7 +135,8 @@ const Type* make_viewed(const RuleCall& call, TypeKind kind, DType dtype, Dims s
 // A plain tensor; a view only if `valid` is not the whole shape.
 const Type* make_tensor(const RuleCall& call, DType dtype, Dims shape, Dims valid = {});
 
-// --- checks that tiles and tensors share; false after a report -----------------------------------------------------
+// --- checks that tiles and tensors share; false after a report
+// -----------------------------------------------------
 
 bool atomic_ok(const RuleCall& call, DType dtype);
 // Removes the dimensions that the tuple argument names from shape and valid part.
@@ -157,7 +162,8 @@ bool constant_value(const RuleCall& call, std::size_t i);
 bool sequence_ok(const RuleCall& call, Dims shape, DType dtype);
 bool random_ok(const RuleCall& call, Dims shape, DType dtype);
 // Shape and valid part of a lane's half (`shard`) or of the two halves together.
-bool lane_geometry(const RuleCall& call, Dims shape, Dims valid, bool shard, Dims& new_shape, Dims& new_valid);
+bool lane_geometry(const RuleCall& call, Dims shape, Dims valid, bool shard, Dims& new_shape,
+                   Dims& new_valid);
 bool mask_stride(const RuleCall& call, std::int64_t& stride);
 bool masked_shape(const RuleCall& call, Dims shape, std::int64_t stride, Dims& result);
 bool mask_dtype(const RuleCall& call, DType from, DType& to);

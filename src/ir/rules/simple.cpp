@@ -35,7 +35,9 @@ const Type* rule_ScalarInt64(const RuleCall& call) { return call.ctx.scalar(DTyp
 const Type* rule_ScalarBool(const RuleCall& call) { return call.ctx.scalar(DType::BOOL); }
 const Type* rule_ScalarTaskId(const RuleCall& call) { return call.ctx.scalar(DType::TASK_ID); }
 const Type* rule_CommCtx(const RuleCall& call) { return call.ctx.simple(TypeKind::CommCtx); }
-const Type* rule_PrefetchContext(const RuleCall& call) { return call.ctx.simple(TypeKind::PrefetchAsyncContext); }
+const Type* rule_PrefetchContext(const RuleCall& call) {
+  return call.ctx.simple(TypeKind::PrefetchAsyncContext);
+}
 const Type* rule_AsyncEvent(const RuleCall& call) { return call.ctx.simple(TypeKind::AsyncEvent); }
 const Type* rule_AsyncSession(const RuleCall& call) { return call.ctx.simple(TypeKind::AsyncSession); }
 
@@ -44,7 +46,8 @@ const Type* rule_TestRaises(const RuleCall& call) {
   return nullptr;
 }
 
-// --- arrays ------------------------------------------------------------------------------------------------------
+// --- arrays
+// ------------------------------------------------------------------------------------------------------
 
 const Type* rule_ArrayCreate(const RuleCall& call) {
   const auto extent = const_int(call.args[0]);
@@ -92,7 +95,8 @@ const Type* rule_ArrayUpdate(const RuleCall& call) {
   return call.type(0);
 }
 
-// --- windows -----------------------------------------------------------------------------------------------------
+// --- windows
+// -----------------------------------------------------------------------------------------------------
 
 const Type* rule_Window(const RuleCall& call) {
   const auto shape = call.tuple(1);
@@ -119,8 +123,10 @@ const Type* rule_TileRemoteLoad(const RuleCall& call) {
   for (std::size_t i = 0; i < shape->size(); ++i) {
     const Expr* available = (*shape)[i];
     const bool pads = padded && i == 1;
-    if (i < source_valid.size() && i < offsets->size() && (pads || !same_dim(source_valid[i], target->shape[i]))) {
-      const Expr* end = pads ? dim_add(call.ctx, source_valid[i], dim_const(call.ctx, kTailPadding)) : source_valid[i];
+    if (i < source_valid.size() && i < offsets->size() &&
+        (pads || !same_dim(source_valid[i], target->shape[i]))) {
+      const Expr* end =
+          pads ? dim_add(call.ctx, source_valid[i], dim_const(call.ctx, kTailPadding)) : source_valid[i];
       available = dim_min(call.ctx, rest_behind(call.ctx, end, (*offsets)[i]), available);
     }
     valid.push_back(i < requested.size() ? dim_min(call.ctx, requested[i], available) : available);

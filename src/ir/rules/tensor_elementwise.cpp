@@ -53,8 +53,9 @@ const Type* rule_TensorLog(const RuleCall& call) {
 
 const Type* rule_TensorFp32Unary(const RuleCall& call) {
   if (call.tensor(0)->dtype == DType::FP32) return rule_TensorUnary(call);
-  call.diags.report<Diag::op_dtype>(call.place(0), call.operand(0), call.name(), "FP32 (the op is FP32-only)",
-                                    name_of(call.tensor(0)->dtype))
+  call.diags
+      .report<Diag::op_dtype>(call.place(0), call.operand(0), call.name(), "FP32 (the op is FP32-only)",
+                              name_of(call.tensor(0)->dtype))
       .help("cast it to FP32 first");
   return nullptr;
 }
@@ -120,7 +121,8 @@ const Type* rule_TensorCmp(const RuleCall& call) {
   return shape ? make_tensor(call, promote(a->dtype, b->dtype), *shape) : nullptr;
 }
 
-// --- bits ----------------------------------------------------------------------------------------------------------
+// --- bits
+// ----------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -165,21 +167,23 @@ const Type* rule_TensorShiftScalar(const RuleCall& call) {
   const DType dtype = call.tensor(0)->dtype;
   if (!call.integer_dtype(0, dtype) || !call.integer_dtype(1, scalar_of(call, 1))) return nullptr;
   if (const auto by = const_int(call.args[1]); by && *by < 0) {
-    call.diags.report<Diag::op_value>(call.place(1), call.operand(1), call.name(), "a non-negative shift count",
-                                      *by);
+    call.diags.report<Diag::op_value>(call.place(1), call.operand(1), call.name(),
+                                      "a non-negative shift count", *by);
     return nullptr;
   }
   return like_first(call, dtype);
 }
 
-// --- expand ------------------------------------------------------------------------------------------------------
+// --- expand
+// ------------------------------------------------------------------------------------------------------
 
 namespace {
 
 const Type* expand(const RuleCall& call, std::size_t one, std::size_t same) {
   const TensorType* t = call.tensor(0);
   const TensorType* v = call.tensor(1);
-  if (!call.rank_at_least(0, t->shape.size(), 2) || !call.rank_at_least(1, v->shape.size(), 2)) return nullptr;
+  if (!call.rank_at_least(0, t->shape.size(), 2) || !call.rank_at_least(1, v->shape.size(), 2))
+    return nullptr;
   const std::size_t axis = v->shape.size() - one;
   if (!is_const(v->shape[axis], 1)) {
     call.diags.report<Diag::op_extent>(call.place(1), axis, call.operand(1), call.name(), 1,
@@ -212,20 +216,23 @@ const Type* rule_TensorExpandClone(const RuleCall& call) {
     if (is_const(input->shape[i], 1)) {
       ++repeated;
     } else if (const_int(input->shape[i]) && const_int(target->shape[i])) {
-      call.diags.report<Diag::op_shapes>(call.span, call.name(), describe(input->shape), describe(target->shape))
+      call.diags
+          .report<Diag::op_shapes>(call.span, call.name(), describe(input->shape), describe(target->shape))
           .help("dimensions are repeated from dimension 1 to the target's extent only");
       return nullptr;
     }
   }
   if (repeated > 1) {
-    call.diags.report<Diag::op_shapes>(call.span, call.name(), describe(input->shape), describe(target->shape))
+    call.diags
+        .report<Diag::op_shapes>(call.span, call.name(), describe(input->shape), describe(target->shape))
         .help("at most one dimension may be repeated (at most one broadcast dimension)");
     return nullptr;
   }
   return make_tensor(call, promote(input->dtype, target->dtype), target->shape);
 }
 
-// --- reductions --------------------------------------------------------------------------------------------------
+// --- reductions
+// --------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -235,8 +242,8 @@ const Type* reduce(const RuleCall& call, std::int64_t default_axis, DType dtype)
   if (!call.rank_at_least(0, t->shape.size(), default_axis == -2 ? 2 : 1)) return nullptr;
   std::int64_t axis = call.integer("axis", default_axis);
   if (axis < -rank || axis >= rank) {
-    call.diags.report<Diag::op_value>(call.span, "axis", call.name(), fmt::format("from {} to {}", -rank, rank - 1),
-                                      axis);
+    call.diags.report<Diag::op_value>(call.span, "axis", call.name(),
+                                      fmt::format("from {} to {}", -rank, rank - 1), axis);
     return nullptr;
   }
   if (axis < 0) axis += rank;

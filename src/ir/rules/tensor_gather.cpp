@@ -13,13 +13,14 @@ const Type* rule_TensorGather(const RuleCall& call) {
   if (!call.one_of(1, index->dtype, {DType::INT32, DType::INT16})) return nullptr;
   std::int64_t dim = call.integer("dim", -1);
   if (dim < -rank || dim >= rank) {
-    call.diags.report<Diag::op_value>(call.span, "dim", call.name(), fmt::format("from {} to {}", -rank, rank - 1),
-                                      dim);
+    call.diags.report<Diag::op_value>(call.span, "dim", call.name(),
+                                      fmt::format("from {} to {}", -rank, rank - 1), dim);
     return nullptr;
   }
   if (dim < 0) dim += rank;
   for (std::size_t i = 0; i < index->shape.size(); ++i) {
-    if (static_cast<std::int64_t>(i) == dim || provably_lt(input->shape[i], index->shape[i]) != true) continue;
+    if (static_cast<std::int64_t>(i) == dim || provably_lt(input->shape[i], index->shape[i]) != true)
+      continue;
     call.diags.report<Diag::op_extent>(call.place(1), i, call.operand(1), call.name(),
                                        fmt::format("at most {}", describe(input->shape[i])),
                                        describe(index->shape[i]));
@@ -81,7 +82,8 @@ const Type* rule_TensorPagedGather(const RuleCall& call) {
   }
   const Expr* rows = dim_const(call.ctx, call.integer("max_indices", 1));
   const Expr* width = dim_const(call.ctx, size);
-  return make_tensor(call, src->dtype, transposed ? call.ctx.list({width, rows}) : call.ctx.list({rows, width}));
+  return make_tensor(call, src->dtype,
+                     transposed ? call.ctx.list({width, rows}) : call.ctx.list({rows, width}));
 }
 
 const Type* rule_TensorScatter(const RuleCall& call) {
@@ -108,7 +110,8 @@ const Type* rule_TensorScatterUpdate(const RuleCall& call) {
   const TensorType* input = call.tensor(0);
   const TensorType* src = call.tensor(2);
   if (input->shape.size() != 2 && input->shape.size() != 4) {
-    call.diags.report<Diag::op_rank>(call.place(0), call.operand(0), call.name(), "2 or 4", input->shape.size());
+    call.diags.report<Diag::op_rank>(call.place(0), call.operand(0), call.name(), "2 or 4",
+                                     input->shape.size());
     return nullptr;
   }
   if (!call.same_dtype(0, 2, input->dtype, src->dtype)) return nullptr;
@@ -137,7 +140,8 @@ const Type* rule_TensorMrgsort1(const RuleCall& call) {
 
 const Type* rule_TensorMrgsort2(const RuleCall& call) {
   const TensorType* src = call.tensor(0);
-  if (!call.one_of(0, src->dtype, {DType::FP16, DType::FP32}) || !call.rank_at_least(0, src->shape.size(), 1)) {
+  if (!call.one_of(0, src->dtype, {DType::FP16, DType::FP32}) ||
+      !call.rank_at_least(0, src->shape.size(), 1)) {
     return nullptr;
   }
   std::vector<const Expr*> shape(src->shape.begin(), src->shape.end());
@@ -150,7 +154,8 @@ const Type* rule_TensorMrgsort2(const RuleCall& call) {
   return make_tensor(call, src->dtype, call.ctx.list(shape));
 }
 
-// --- matrix products -----------------------------------------------------------------------------------------------
+// --- matrix products
+// -----------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -197,7 +202,8 @@ bool inner_ok(const RuleCall& call, std::size_t l, const Matrix& a, std::size_t 
 const Type* rule_TensorMatmul(const RuleCall& call) {
   const TensorType* lhs = call.tensor(0);
   const TensorType* rhs = call.tensor(1);
-  if (!call.rank_at_least(0, lhs->shape.size(), 1) || !call.rank_at_least(1, rhs->shape.size(), 1)) return nullptr;
+  if (!call.rank_at_least(0, lhs->shape.size(), 1) || !call.rank_at_least(1, rhs->shape.size(), 1))
+    return nullptr;
   const Matrix a = matrix_of(call.ctx, lhs, call.flag("a_trans"), true);
   const Matrix b = matrix_of(call.ctx, rhs, call.flag("b_trans"), false);
   if (!inner_ok(call, 0, a, 1, b)) return nullptr;

@@ -7,7 +7,9 @@ namespace pldc {
 
 namespace {
 
-TensorView view_of(const TensorType* tensor) { return tensor->view != nullptr ? *tensor->view : TensorView{}; }
+TensorView view_of(const TensorType* tensor) {
+  return tensor->view != nullptr ? *tensor->view : TensorView{};
+}
 
 // Strides of a packed tensor; DN has its last two axes swapped.
 Dims packed_strides(Context& ctx, Dims shape, TensorLayout layout) {
@@ -78,7 +80,8 @@ const Type* rule_TensorRead(const RuleCall& call) {
 }
 
 const Type* rule_TensorWrite(const RuleCall& call) {
-  if (!indices_ok(call, call.tensor(0)->shape.size()) || !element_ok(call, call.tensor(0)->dtype)) return nullptr;
+  if (!indices_ok(call, call.tensor(0)->shape.size()) || !element_ok(call, call.tensor(0)->dtype))
+    return nullptr;
   return rule_SameAs0(call);
 }
 
@@ -112,10 +115,12 @@ const Type* rule_TensorConcat(const RuleCall& call) {
     call.diags.report<Diag::op_shapes>(call.span, call.name(), describe(a->shape), describe(b->shape));
     return nullptr;
   }
-  return make_tensor(call, a->dtype, call.ctx.list({a->shape[0], dim_add(call.ctx, a->shape[1], b->shape[1])}));
+  return make_tensor(call, a->dtype,
+                     call.ctx.list({a->shape[0], dim_add(call.ctx, a->shape[1], b->shape[1])}));
 }
 
-// --- views -------------------------------------------------------------------------------------------------------
+// --- views
+// -------------------------------------------------------------------------------------------------------
 
 const Type* rule_TensorSlice(const RuleCall& call) {
   const TensorType* t = call.tensor(0);
@@ -149,7 +154,8 @@ const Type* rule_TensorAssemble(const RuleCall& call) {
   const TensorType* source = call.tensor(1);
   const auto offset = call.tuple(2);
   if (!offset || !call.tuple_rank(2, offset->size(), target->shape.size(), 0)) return nullptr;
-  const bool narrows = source->dtype == DType::FP32 && (target->dtype == DType::FP16 || target->dtype == DType::BF16);
+  const bool narrows =
+      source->dtype == DType::FP32 && (target->dtype == DType::FP16 || target->dtype == DType::BF16);
   if (!narrows && !call.same_dtype(0, 1, target->dtype, source->dtype)) return nullptr;
   if (!atomic_ok(call, target->dtype)) return nullptr;
   TensorView view = view_of(target);
@@ -170,13 +176,14 @@ bool given_valid(const RuleCall& call, std::size_t i, Dims shape, Dims derived, 
   const auto given = call.tuple(i);
   if (!given) return false;
   if (given->size() != shape.size()) {
-    call.diags.report<Diag::op_tuple_rank>(call.place(i), call.operand(i), call.name(), "the result", shape.size(),
-                                           given->size());
+    call.diags.report<Diag::op_tuple_rank>(call.place(i), call.operand(i), call.name(), "the result",
+                                           shape.size(), given->size());
     return false;
   }
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (provably_negative((*given)[d])) {
-      call.diags.report<Diag::op_negative>(call.place(i), d, call.operand(i), call.name(), describe((*given)[d]));
+      call.diags.report<Diag::op_negative>(call.place(i), d, call.operand(i), call.name(),
+                                           describe((*given)[d]));
       return false;
     }
     const Expr* most = derived.empty() ? shape[d] : derived[d];
@@ -294,12 +301,14 @@ const Type* rule_TensorReinterpret(const RuleCall& call) {
   return make_viewed(call, t->kind, dtype, shape, view, t->window, t->memref);
 }
 
-// --- vector lanes ------------------------------------------------------------------------------------------------
+// --- vector lanes
+// ------------------------------------------------------------------------------------------------
 
 const Type* rule_TensorShard(const RuleCall& call) {
   Dims shape;
   Dims valid;
-  if (!lane_geometry(call, call.tensor(0)->shape, valid_shape_of(call.tensor(0)), true, shape, valid)) return nullptr;
+  if (!lane_geometry(call, call.tensor(0)->shape, valid_shape_of(call.tensor(0)), true, shape, valid))
+    return nullptr;
   return make_tensor(call, call.tensor(0)->dtype, shape, valid);
 }
 

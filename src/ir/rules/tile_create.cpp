@@ -23,8 +23,8 @@ const Type* rule_TileCreate(const RuleCall& call) {
 bool constant_value(const RuleCall& call, std::size_t i) {
   const ExprKind kind = call.args[i]->kind;
   if (kind == ExprKind::ConstInt || kind == ExprKind::ConstFloat) return true;
-  call.diags.report<Diag::op_value>(call.place(i), call.operand(i), call.name(), "an integer or float constant",
-                                    describe(call.type(i)));
+  call.diags.report<Diag::op_value>(call.place(i), call.operand(i), call.name(),
+                                    "an integer or float constant", describe(call.type(i)));
   return false;
 }
 
@@ -41,7 +41,8 @@ bool sequence_ok(const RuleCall& call, Dims shape, DType dtype) {
     return false;
   }
   if (const auto start = scalar_dtype(call.type(0)); start && *start != dtype) {
-    call.diags.report<Diag::op_dtype>(call.place(0), call.operand(0), call.name(), name_of(dtype), name_of(*start));
+    call.diags.report<Diag::op_dtype>(call.place(0), call.operand(0), call.name(), name_of(dtype),
+                                      name_of(*start));
     return false;
   }
   if (shape.empty() || is_const(shape.back(), 1)) {
@@ -97,7 +98,8 @@ const Type* rule_TileTri(const RuleCall& call) {
     return nullptr;
   }
   if (const auto diagonal = scalar_dtype(call.type(0)); diagonal && *diagonal != DType::INT32) {
-    call.diags.report<Diag::op_dtype>(call.place(0), call.operand(0), call.name(), "INT32", name_of(*diagonal));
+    call.diags.report<Diag::op_dtype>(call.place(0), call.operand(0), call.name(), "INT32",
+                                      name_of(*diagonal));
     return nullptr;
   }
   Dims valid;
@@ -134,13 +136,14 @@ const Type* rule_TileRandom(const RuleCall& call) {
   return make_tile(call, dtype, *shape, MemSpace::Vec, valid);
 }
 
-// --- vector lanes ------------------------------------------------------------------------------------------------
+// --- vector lanes
+// ------------------------------------------------------------------------------------------------
 
 bool split_axis(const RuleCall& call, std::size_t rank, std::optional<std::size_t>& axis) {
   const std::int64_t split = call.integer("split", 0);
   if (split < 0 || split > 2) {
-    call.diags.report<Diag::op_value>(call.span, "split", call.name(), "0 (none), 1 (up-down) or 2 (left-right)",
-                                      split);
+    call.diags.report<Diag::op_value>(call.span, "split", call.name(),
+                                      "0 (none), 1 (up-down) or 2 (left-right)", split);
     return false;
   }
   if (split == 0) return true;
@@ -155,7 +158,8 @@ const Expr* half_of(const RuleCall& call, const Expr* extent) {
                          dim_const(call.ctx, 2));
 }
 
-bool lane_geometry(const RuleCall& call, Dims shape, Dims valid, bool shard, Dims& new_shape, Dims& new_valid) {
+bool lane_geometry(const RuleCall& call, Dims shape, Dims valid, bool shard, Dims& new_shape,
+                   Dims& new_valid) {
   new_shape = shape;
   new_valid = valid;
   std::optional<std::size_t> axis;

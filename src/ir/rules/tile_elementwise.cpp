@@ -45,8 +45,9 @@ const Type* rule_TileUnary(const RuleCall& call) {
 const Type* rule_TileFp32Unary(const RuleCall& call) {
   const TileType* tile = call.tile(0);
   if (tile->dtype != DType::FP32) {
-    call.diags.report<Diag::op_dtype>(call.place(0), call.operand(0), call.name(), "FP32 (the op is FP32-only)",
-                                      name_of(tile->dtype))
+    call.diags
+        .report<Diag::op_dtype>(call.place(0), call.operand(0), call.name(), "FP32 (the op is FP32-only)",
+                                name_of(tile->dtype))
         .help("cast it to FP32 first");
     return nullptr;
   }
@@ -80,7 +81,8 @@ const Type* rule_TileDiv(const RuleCall& call) {
   const TileType* a = call.tile(0);
   const TileType* b = call.tile(1);
   for (std::size_t i = 0; i < 2; ++i) {
-    if (!call.one_of(i, call.tile(i)->dtype, {DType::INT16, DType::INT32, DType::FP16, DType::FP32})) return nullptr;
+    if (!call.one_of(i, call.tile(i)->dtype, {DType::INT16, DType::INT32, DType::FP16, DType::FP32}))
+      return nullptr;
   }
   if (!call.same_dtype(0, 1, a->dtype, b->dtype)) return nullptr;
   if (provably_differ(a->shape, b->shape) || provably_differ(valid_shape_of(a), valid_shape_of(b))) {
@@ -97,14 +99,16 @@ const Type* rule_TileDiv(const RuleCall& call) {
 }
 
 const Type* rule_TileBit(const RuleCall& call) {
-  if (!call.integer_dtype(0, call.tile(0)->dtype) || !call.integer_dtype(1, call.tile(1)->dtype)) return nullptr;
+  if (!call.integer_dtype(0, call.tile(0)->dtype) || !call.integer_dtype(1, call.tile(1)->dtype))
+    return nullptr;
   return rule_TileBinary(call);
 }
 
 const Type* rule_TileXor(const RuleCall& call) { return rule_TileBit(call); }
 
 const Type* rule_TileShift(const RuleCall& call) {
-  if (!call.integer_dtype(0, call.tile(0)->dtype) || !call.integer_dtype(1, call.tile(1)->dtype)) return nullptr;
+  if (!call.integer_dtype(0, call.tile(0)->dtype) || !call.integer_dtype(1, call.tile(1)->dtype))
+    return nullptr;
   return binary_result(call, call.tile(0)->dtype);
 }
 
@@ -126,17 +130,19 @@ const Type* rule_TileScalar(const RuleCall& call) {
 const Type* rule_TileSubs(const RuleCall& call) {
   const std::initializer_list<DType> allowed = {DType::INT8, DType::INT16, DType::INT32,
                                                 DType::FP16, DType::FP32,  DType::BF16};
-  if (!call.one_of(0, call.tile(0)->dtype, allowed) || !call.one_of(1, scalar_of(call, 1), allowed)) return nullptr;
+  if (!call.one_of(0, call.tile(0)->dtype, allowed) || !call.one_of(1, scalar_of(call, 1), allowed))
+    return nullptr;
   return rule_TileScalar(call);
 }
 
 const Type* rule_TileBitScalar(const RuleCall& call) {
-  if (!call.integer_dtype(0, call.tile(0)->dtype) || !call.integer_dtype(1, scalar_of(call, 1))) return nullptr;
+  if (!call.integer_dtype(0, call.tile(0)->dtype) || !call.integer_dtype(1, scalar_of(call, 1)))
+    return nullptr;
   if (call.op == OpId::tile_shls || call.op == OpId::tile_shrs) {
     const auto by = const_int(call.args[1]);
     if (by && *by < 0) {
-      call.diags.report<Diag::op_value>(call.place(1), call.operand(1), call.name(), "a non-negative shift count",
-                                        *by);
+      call.diags.report<Diag::op_value>(call.place(1), call.operand(1), call.name(),
+                                        "a non-negative shift count", *by);
       return nullptr;
     }
   }
@@ -191,9 +197,10 @@ const Type* rule_TileCmp(const RuleCall& call) {
   if (const auto n = const_int(row)) {
     packed.back() = dim_const(ctx, (*n + 31) / 32 * 32);
   } else {
-    packed.back() = ctx.binary(
-        BinaryOp::Mul, ctx.binary(BinaryOp::FloorDiv, dim_add(ctx, row, dim_const(ctx, 31)), dim_const(ctx, 32)),
-        dim_const(ctx, 32));
+    packed.back() =
+        ctx.binary(BinaryOp::Mul,
+                   ctx.binary(BinaryOp::FloorDiv, dim_add(ctx, row, dim_const(ctx, 31)), dim_const(ctx, 32)),
+                   dim_const(ctx, 32));
   }
   const Dims of = valid_shape_of(tile);
   std::vector<const Expr*> valid(of.begin(), of.end());
@@ -216,14 +223,15 @@ const Type* rule_TileSels(const RuleCall& call) {
     return nullptr;
   }
   if (!call.one_of(1, src->dtype,
-                   {DType::INT8, DType::UINT8, DType::INT16, DType::UINT16, DType::INT32, DType::UINT32, DType::FP16,
-                    DType::FP32})) {
+                   {DType::INT8, DType::UINT8, DType::INT16, DType::UINT16, DType::INT32, DType::UINT32,
+                    DType::FP16, DType::FP32})) {
     return nullptr;
   }
   return make_tile_like(call, src, src->dtype, src->shape);
 }
 
-// --- expand ------------------------------------------------------------------------------------------------------
+// --- expand
+// ------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -232,7 +240,8 @@ bool expands_ok(const RuleCall& call, Dims shape, Dims vector, std::size_t one, 
   if (!call.rank_at_least(0, shape.size(), 2) || !call.rank_at_least(1, vector.size(), 2)) return false;
   const std::size_t axis = vector.size() - one;
   if (!is_const(vector[axis], 1)) {
-    call.diags.report<Diag::op_extent>(call.place(1), axis, call.operand(1), call.name(), 1, describe(vector[axis]));
+    call.diags.report<Diag::op_extent>(call.place(1), axis, call.operand(1), call.name(), 1,
+                                       describe(vector[axis]));
     return false;
   }
   const auto a = const_int(shape[shape.size() - same]);
@@ -250,7 +259,8 @@ bool floats_only(const RuleCall& call) {
 }
 
 const Type* expand_result(const RuleCall& call) {
-  return make_tile_like(call, call.tile(0), promote(call.tile(0)->dtype, call.tile(1)->dtype), call.tile(0)->shape);
+  return make_tile_like(call, call.tile(0), promote(call.tile(0)->dtype, call.tile(1)->dtype),
+                        call.tile(0)->shape);
 }
 
 }  // namespace
@@ -268,7 +278,8 @@ const Type* rule_TileColExpand(const RuleCall& call) {
 const Type* rule_TileRowExpandAdd(const RuleCall& call) {
   const TileType* tile = call.tile(0);
   const TileType* row = call.tile(1);
-  if (!call.rank_at_least(0, tile->shape.size(), 2) || !call.rank_at_least(1, row->shape.size(), 2)) return nullptr;
+  if (!call.rank_at_least(0, tile->shape.size(), 2) || !call.rank_at_least(1, row->shape.size(), 2))
+    return nullptr;
   if (!call.one_of(0, tile->dtype, {DType::INT8, DType::INT16, DType::INT32, DType::FP16, DType::FP32})) {
     return nullptr;
   }
@@ -276,7 +287,8 @@ const Type* rule_TileRowExpandAdd(const RuleCall& call) {
   return make_tile_like(call, tile, tile->dtype, tile->shape);
 }
 
-// --- reductions --------------------------------------------------------------------------------------------------
+// --- reductions
+// --------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -306,8 +318,9 @@ bool scratch_fits(const RuleCall& call, bool exact) {
     const auto have = const_int(tmp->shape[i]);
     if (!need || !have || (exact ? *have == *need : *have >= *need)) continue;
     call.diags.report<Diag::op_extent>(call.place(1), i, call.operand(1), call.name(),
-                                       exact ? fmt::format("{}, to exactly match '{}'", *need, call.operand(0))
-                                             : fmt::format("at least {} (undersized scratch)", *need),
+                                       exact
+                                           ? fmt::format("{}, to exactly match '{}'", *need, call.operand(0))
+                                           : fmt::format("at least {} (undersized scratch)", *need),
                                        *have);
     return false;
   }

@@ -71,7 +71,8 @@ bool compare_ok(const RuleCall& call, DType dtype, Dims shape, DType& counts, st
   if (!call.rank_is(0, shape.size(), 2)) return false;
   if (!call.one_of(0, dtype, {DType::FP16, DType::FP32, DType::INT16, DType::INT32})) return false;
   if (const auto value = scalar_dtype(call.type(1)); value && *value != dtype) {
-    call.diags.report<Diag::op_dtype>(call.place(1), call.operand(1), call.name(), name_of(dtype), name_of(*value));
+    call.diags.report<Diag::op_dtype>(call.place(1), call.operand(1), call.name(), name_of(dtype),
+                                      name_of(*value));
     return false;
   }
   columns = call.integer("out_cols", 0);
@@ -81,7 +82,8 @@ bool compare_ok(const RuleCall& call, DType dtype, Dims shape, DType& counts, st
   }
   counts = call.dtype("count_dtype").value_or(DType::INT32);
   if (counts != DType::INT32 && counts != DType::UINT32) {
-    call.diags.report<Diag::op_value>(call.span, "count_dtype", call.name(), "INT32 or UINT32", name_of(counts));
+    call.diags.report<Diag::op_value>(call.span, "count_dtype", call.name(), "INT32 or UINT32",
+                                      name_of(counts));
     return false;
   }
   return true;
@@ -102,13 +104,14 @@ const Type* rule_TileGatherCompare(const RuleCall& call) {
 const Type* rule_TileGatherb(const RuleCall& call) {
   const TileType* src = call.tile(0);
   const TileType* offset = call.tile(1);
-  if (!call.rank_is(1, offset->shape.size(), 2) || !call.one_of(1, offset->dtype, {DType::UINT32})) return nullptr;
+  if (!call.rank_is(1, offset->shape.size(), 2) || !call.one_of(1, offset->dtype, {DType::UINT32}))
+    return nullptr;
   const DType dtype = call.dtype("output_dtype").value_or(src->dtype);
   const std::int64_t block = 32 / static_cast<std::int64_t>(byte_width(dtype));
   const auto columns = const_int(offset->shape[1]);
   if (!columns || *columns % 8 != 0) {
-    call.diags.report<Diag::op_extent>(call.place(1), 1, call.operand(1), call.name(), "a constant multiple of 8",
-                                       describe(offset->shape[1]));
+    call.diags.report<Diag::op_extent>(call.place(1), 1, call.operand(1), call.name(),
+                                       "a constant multiple of 8", describe(offset->shape[1]));
     return nullptr;
   }
   return make_tile(call, dtype, call.ctx.list({offset->shape[0], dim_const(call.ctx, *columns * block)}),
@@ -133,7 +136,8 @@ const Type* rule_TileMGather(const RuleCall& call) {
     const bool row = is_const(index[0], 1);
     if (!row && !is_const(index[1], 1)) {
       call.diags.report<Diag::op_extent>(call.place(1), 0, call.operand(1), call.name(),
-                                         "1, or dimension 1 must be, as it lists row numbers", describe(index[0]));
+                                         "1, or dimension 1 must be, as it lists row numbers",
+                                         describe(index[0]));
       return nullptr;
     }
     std::vector<const Expr*> dims(mem->shape.begin(), mem->shape.end());
@@ -147,8 +151,8 @@ const Type* rule_TileMGather(const RuleCall& call) {
     const auto given = call.tuple(i);
     if (!given) return nullptr;
     if (given->size() != shape.size()) {
-      call.diags.report<Diag::op_tuple_rank>(call.place(i), "valid_shape", call.name(), "the result", shape.size(),
-                                             given->size());
+      call.diags.report<Diag::op_tuple_rank>(call.place(i), "valid_shape", call.name(), "the result",
+                                             shape.size(), given->size());
       return nullptr;
     }
     valid = *given;
@@ -178,7 +182,8 @@ const Type* rule_TileScatterUpdate(const RuleCall& call) {
 }
 
 bool sorted_pairs(const RuleCall& call, Dims shape, DType dtype, Dims& result) {
-  if (!call.rank_at_least(0, shape.size(), 1) || !call.one_of(0, dtype, {DType::FP16, DType::FP32})) return false;
+  if (!call.rank_at_least(0, shape.size(), 1) || !call.one_of(0, dtype, {DType::FP16, DType::FP32}))
+    return false;
   const auto columns = const_int(shape.back());
   if (columns && *columns % 32 != 0) {
     call.diags.report<Diag::op_extent>(call.place(0), shape.size() - 1, call.operand(0), call.name(),

@@ -17,7 +17,7 @@ bool extents_differ(const Expr* a, const Expr* b) {
 struct Product {
   std::size_t l = 0;
   std::size_t r = 1;
-  Dims lhs, rhs;              // shapes
+  Dims lhs, rhs;  // shapes
   Dims lhs_valid, rhs_valid;
 };
 
@@ -73,7 +73,8 @@ bool bias_ok(const RuleCall& call, std::size_t i, DType dtype, const Expr* colum
   if (!call.rank_is(i, bias->shape.size(), 2)) return false;
   if (!call.one_of(i, bias->dtype, {dtype})) return false;
   if (!is_const(bias->shape[0], 1)) {
-    call.diags.report<Diag::op_extent>(call.place(i), 0, call.operand(i), call.name(), 1, describe(bias->shape[0]));
+    call.diags.report<Diag::op_extent>(call.place(i), 0, call.operand(i), call.name(), 1,
+                                       describe(bias->shape[0]));
     return false;
   }
   if (extents_differ(bias->shape[1], columns)) {
@@ -92,9 +93,8 @@ bool accumulates(const RuleCall& call, const Product& p, DType dtype) {
   if (!call.rank_at_least(0, rank, 2)) return false;
   if (extents_differ(acc->shape[rank - 2], p.lhs[p.lhs.size() - 2]) ||
       extents_differ(acc->shape[rank - 1], p.rhs.back())) {
-    call.diags.report<Diag::op_shapes>(
-        call.place(0), call.name(), describe(acc->shape),
-        describe(call.ctx.list({p.lhs[p.lhs.size() - 2], p.rhs.back()})));
+    call.diags.report<Diag::op_shapes>(call.place(0), call.name(), describe(acc->shape),
+                                       describe(call.ctx.list({p.lhs[p.lhs.size() - 2], p.rhs.back()})));
     return false;
   }
   return true;
@@ -162,7 +162,8 @@ const Type* rule_TileBatchMatmulAcc(const RuleCall& call) {
   return accumulator_type(call);
 }
 
-// --- one row -------------------------------------------------------------------------------------------------------
+// --- one row
+// -------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -214,7 +215,8 @@ const Type* rule_TileGemvBias(const RuleCall& call) {
   return row_type(call, p, dtype);
 }
 
-// --- scaled products -------------------------------------------------------------------------------------------------
+// --- scaled products
+// -------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -40,7 +40,8 @@ TileView load_view(const TensorType* source, Dims shape, MemSpace space) {
   return view;
 }
 
-constexpr std::initializer_list<DType> kAtomicDTypes = {DType::FP32, DType::BF16, DType::FP16, DType::INT32, DType::INT16, DType::INT8};
+constexpr std::initializer_list<DType> kAtomicDTypes = {DType::FP32,  DType::BF16,  DType::FP16,
+                                                        DType::INT32, DType::INT16, DType::INT8};
 
 }  // namespace
 
@@ -63,12 +64,14 @@ const Type* rule_TileLoad(const RuleCall& call) {
   if (!call.tuple_rank(2, shape->size(), source->shape.size(), 0)) return nullptr;
   if (!call.positive(2, *shape, false)) return nullptr;
   if (is_mx(source) && space != MemSpace::Mat) {
-    call.diags.report<Diag::op_memory>(call.span, call.name(), "the target of a source in an MX layout", "Mat",
-                                       name_of(space))
+    call.diags
+        .report<Diag::op_memory>(call.span, call.name(), "the target of a source in an MX layout", "Mat",
+                                 name_of(space))
         .help("pass target_memory=pl.Mem.Mat");
     return nullptr;
   }
-  WindowRead read{source->shape, valid_shape_of(source), *offsets, *shape, {}, call.flag("clamp"), false, 1, 3};
+  WindowRead read{
+      source->shape, valid_shape_of(source), *offsets, *shape, {}, call.flag("clamp"), false, 1, 3};
   if (call.count() > 3) {
     const auto valid = call.tuple(3);
     if (!valid || !call.tuple_rank(3, valid->size(), source->shape.size(), 0)) return nullptr;
@@ -137,7 +140,8 @@ bool drop_dims(const RuleCall& call, std::size_t operand, std::vector<const Expr
     const auto axis = const_int(e);
     if (!axis) return report("must be constants, found " + describe(e));
     if (*axis < 0 || *axis >= static_cast<std::int64_t>(shape.size())) {
-      return report(fmt::format("names dimension {}, which is out of range: the slice has {}", *axis, shape.size()));
+      return report(
+          fmt::format("names dimension {}, which is out of range: the slice has {}", *axis, shape.size()));
     }
     const auto i = static_cast<std::size_t>(*axis);
     if (drop[i]) return report(fmt::format("repeats dimension {}", i));
@@ -146,8 +150,7 @@ bool drop_dims(const RuleCall& call, std::size_t operand, std::vector<const Expr
                                 describe(shape[i])));
     }
     if (!is_const(valid[i], 1)) {
-      return report(
-          fmt::format("cannot drop dimension {}: its valid extent is {}", i, describe(valid[i])));
+      return report(fmt::format("cannot drop dimension {}: its valid extent is {}", i, describe(valid[i])));
     }
     drop[i] = true;
     ++count;
@@ -226,7 +229,8 @@ const Type* rule_TileAssemble(const RuleCall& call) {
   const auto offset = call.tuple(2);
   if (!offset || !call.tuple_rank(2, offset->size(), target->shape.size(), 0)) return nullptr;
   if (!call.rank_is(1, source->shape.size(), target->shape.size())) return nullptr;
-  const bool narrows = source->dtype == DType::FP32 && (target->dtype == DType::FP16 || target->dtype == DType::BF16);
+  const bool narrows =
+      source->dtype == DType::FP32 && (target->dtype == DType::FP16 || target->dtype == DType::BF16);
   if (!narrows && !call.same_dtype(0, 1, target->dtype, source->dtype)) return nullptr;
   const RegionWrite write{target->shape, valid_shape_of(target), *offset, source->shape, source->shape, 2};
   const auto valid = write_region(call, write);
@@ -323,7 +327,8 @@ bool valid_extents(const RuleCall& call, Dims shape, Dims& valid) {
     const auto dtype = scalar_dtype(extent->type);
     if (dtype && !is_int(*dtype)) return call.integer_dtype(i + 1, *dtype);
     if (provably_negative(extent)) {
-      call.diags.report<Diag::op_negative>(call.place(i + 1), 0, call.operand(i + 1), call.name(), describe(extent));
+      call.diags.report<Diag::op_negative>(call.place(i + 1), 0, call.operand(i + 1), call.name(),
+                                           describe(extent));
       return false;
     }
     if (provably_lt(shape[i], extent) == true) {
@@ -346,7 +351,8 @@ const Type* rule_TileSetValid(const RuleCall& call) {
 bool pad_value_ok(const RuleCall& call, PadValue& pad) {
   pad = static_cast<PadValue>(call.integer("pad_value", static_cast<std::int64_t>(PadValue::Zero)));
   if (pad != PadValue::Null) return true;
-  call.diags.report<Diag::op_value>(call.span, "pad_value", call.name(), "zero, max or min, not null", "null");
+  call.diags.report<Diag::op_value>(call.span, "pad_value", call.name(), "zero, max or min, not null",
+                                    "null");
   return false;
 }
 
@@ -364,7 +370,8 @@ bool grows(const RuleCall& call, Dims from, Dims to) {
   for (std::size_t i = 0; i < to.size(); ++i) {
     if (provably_lt(to[i], from[i]) != true) continue;
     call.diags.report<Diag::op_extent>(call.place(1), i, call.operand(1), call.name(),
-                                       fmt::format("not smaller than {}", describe(from[i])), describe(to[i]));
+                                       fmt::format("not smaller than {}", describe(from[i])),
+                                       describe(to[i]));
     return false;
   }
   return true;
@@ -400,7 +407,8 @@ bool indices_ok(const RuleCall& call, std::size_t rank) {
 bool element_ok(const RuleCall& call, DType dtype) {
   const auto value = scalar_dtype(call.type(2));
   if (!value || *value == dtype) return true;
-  call.diags.report<Diag::op_dtype>(call.place(2), call.operand(2), call.name(), name_of(dtype), name_of(*value));
+  call.diags.report<Diag::op_dtype>(call.place(2), call.operand(2), call.name(), name_of(dtype),
+                                    name_of(*value));
   return false;
 }
 
@@ -433,8 +441,9 @@ bool reinterpreted_shape(const RuleCall& call, DType from, DType to, Dims shape,
     const auto a = const_product(shape);
     const auto b = const_product(*wanted);
     if (a && b && *a * in != *b * out) {
-      call.diags.report<Diag::op_reshape_size>(call.span, call.name(), describe(shape), *a * in, describe(*wanted),
-                                               *b * out)
+      call.diags
+          .report<Diag::op_reshape_size>(call.span, call.name(), describe(shape), *a * in, describe(*wanted),
+                                         *b * out)
           .help("the sizes are in bytes: a view of other elements covers the same bytes");
       return false;
     }
@@ -475,7 +484,8 @@ const Type* rule_TileReinterpret(const RuleCall& call) {
   if (!reinterpreted_shape(call, tile->dtype, dtype, tile->shape, wanted, shape)) return nullptr;
   TileView view = implicit_tile_view(shape, tile->space);
   if (!wanted && !same_dims(tile->shape, valid_shape_of(tile))) {
-    if (!reinterpreted_shape(call, tile->dtype, dtype, valid_shape_of(tile), {}, view.valid_shape)) return nullptr;
+    if (!reinterpreted_shape(call, tile->dtype, dtype, valid_shape_of(tile), {}, view.valid_shape))
+      return nullptr;
   }
   return call.ctx.tile(dtype, shape, nullptr, tile->space, &view);
 }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "support/corpus.h"
 #include "support/file.h"
 #include "support/text_diff.h"
 
@@ -61,12 +62,8 @@ Result finish(pldc::DiagSink& diags) {
 }  // namespace
 
 std::string corpus() {
-  if (const char* given = std::getenv("PLDC_CORPUS")) return given;
-  for (const char* place : {"/tests/data/corpus", "/../shared/corpus"}) {
-    const std::string folder = source_root() + place;
-    if (fs::is_directory(folder)) return folder;
-  }
-  return {};
+  const std::string root = ::corpus::root();
+  return fs::is_directory(root) ? root : std::string();
 }
 
 std::vector<std::string> programs() {

@@ -1,7 +1,6 @@
 // Runs one pass on texts of the reference corpus and compares with the reference's text after it.
 //
-// The corpus is looked for in $PLDC_CORPUS, else in tests/data/corpus, else in shared/corpus beside the
-// source tree.
+// Where the corpus is: support/corpus.h.
 #pragma once
 
 #include <string>

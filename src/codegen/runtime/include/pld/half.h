@@ -8,37 +8,40 @@
 
 namespace pld {
 
+// Magnitudes are below 2^31, so that signed comparisons, which vector units have, do.
+constexpr int32_t select(bool condition, int32_t yes, int32_t no) { return no ^ ((yes ^ no) & -static_cast<int32_t>(condition)); }
+
 // IEEE 754 binary16.
 constexpr uint16_t to_half_bits(float value) {
   const uint32_t u = std::bit_cast<uint32_t>(value);
-  const uint32_t sign = (u >> 16) & 0x8000u;
-  const uint32_t a = u & 0x7fffffffu;
+  const int32_t a = static_cast<int32_t>(u & 0x7fffffffu);
   // Normal: add just under half a unit of the last kept bit (plus that bit: ties to even), then rebias the exponent.
-  const uint32_t rounded = ((a + 0xfffu + ((a >> 13) & 1u)) >> 13) - (112u << 10);
-  const uint32_t normal = rounded > 0x7c00u ? 0x7c00u : rounded;
+  const int32_t rounded = (a >> 13) + (((a & 0x1fff) + 0xfff + ((a >> 13) & 1)) >> 13) - (112 << 10);
+  const int32_t normal = select(rounded > 0x7c00, 0x7c00, rounded);
   // Below 2^-14 the result counts units of 2^-24, which is the unit in the last place of 0.5: let the addition round.
-  const uint32_t small = std::bit_cast<uint32_t>(std::bit_cast<float>(a) + 0.5f) - 0x3f000000u;
-  const uint32_t nan = 0x7e00u | ((a >> 13) & 0x1ffu);
-  const uint32_t finite = a < 0x38800000u ? small : normal;
-  return static_cast<uint16_t>(sign | (a > 0x7f800000u ? nan : finite));
+  const int32_t small = std::bit_cast<int32_t>(std::bit_cast<float>(a) + 0.5f) - 0x3f000000;
+  const int32_t nan = 0x7e00 | ((a >> 13) & 0x1ff);
+  const int32_t finite = select(a < 0x38800000, small, normal);
+  return static_cast<uint16_t>(((u >> 16) & 0x8000u) | static_cast<uint32_t>(select(a > 0x7f800000, nan, finite)));
 }
 
 constexpr float from_half_bits(uint16_t bits) {
   const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
-  const uint32_t h = bits & 0x7fffu;
-  const uint32_t normal = (h << 13) + (112u << 23);
-  const uint32_t special = (h << 13) | 0x7f800000u | (h > 0x7c00u ? 0x400000u : 0u);
-  const uint32_t small = std::bit_cast<uint32_t>(static_cast<float>(static_cast<int32_t>(h)) * 0x1p-24f);
-  const uint32_t magnitude = h < 0x400u ? small : (h >= 0x7c00u ? special : normal);
-  return std::bit_cast<float>(sign | magnitude);
+  const int32_t h = bits & 0x7fff;
+  const int32_t normal = (h << 13) + (112 << 23);
+  const int32_t special = (h << 13) | 0x7f800000 | select(h > 0x7c00, 0x400000, 0);
+  const int32_t small = std::bit_cast<int32_t>(static_cast<float>(h) * 0x1p-24f);
+  const int32_t magnitude = select(h < 0x400, small, select(h >= 0x7c00, special, normal));
+  return std::bit_cast<float>(sign | static_cast<uint32_t>(magnitude));
 }
 
 // bfloat16: the upper half of a binary32.
 constexpr uint16_t to_bf16_bits(float value) {
   const uint32_t u = std::bit_cast<uint32_t>(value);
-  const uint32_t rounded = (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
-  const uint32_t nan = (u >> 16) | 0x40u;
-  return static_cast<uint16_t>((u & 0x7fffffffu) > 0x7f800000u ? nan : rounded);
+  const int32_t a = static_cast<int32_t>(u & 0x7fffffffu);
+  const int32_t rounded = (a >> 16) + (((a & 0xffff) + 0x7fff + ((a >> 16) & 1)) >> 16);
+  const int32_t nan = (a >> 16) | 0x40;
+  return static_cast<uint16_t>(((u >> 16) & 0x8000u) | static_cast<uint32_t>(select(a > 0x7f800000, nan, rounded)));
 }
 constexpr float from_bf16_bits(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 

@@ -8,15 +8,30 @@
 namespace pto {
 namespace impl {
 
-// One row of the product in out[0 .. n).
+// One row of the product in out[0 .. n). Four steps of k at a time keep the row in registers; each element still adds its
+// terms one by one, k ascending.
 template <class Acc, class L, class R>
 inline void product_row(Acc* out, const L& l, const R& r, int64_t row, int64_t n, int64_t k) {
   using C = Calc<Acc>;
-  for (int64_t j = 0; j < n; ++j) out[j] = Acc{};
-  for (int64_t i = 0; i < k; ++i) {
-    const C x = static_cast<C>(static_cast<Value<typename L::DType>>(l.at(row, i)));
-    const typename R::DType* b = &r.at(i, 0);
-    PLD_FOR(j, n) out[j] = static_cast<Acc>(static_cast<C>(out[j]) + x * static_cast<C>(static_cast<Value<typename R::DType>>(b[j])));
+  using E = typename R::DType;
+  const auto left = [&](int64_t i) { return static_cast<C>(static_cast<Value<typename L::DType>>(l.at(row, i))); };
+  const auto term = [](C x, E y) { return static_cast<C>(x * static_cast<C>(static_cast<Value<E>>(y))); };
+  PLD_FOR(j, n) out[j] = Acc{};
+  const int64_t blocked = k / 4 * 4;
+  for (int64_t i = 0; i < blocked; i += 4) {
+    const C x0 = left(i), x1 = left(i + 1), x2 = left(i + 2), x3 = left(i + 3);
+    const E* b = &r.at(i, 0);
+    PLD_FOR(j, n) {
+      C sum = static_cast<C>(out[j]) + term(x0, b[j]);
+      sum += term(x1, b[j + R::Cols]);
+      sum += term(x2, b[j + 2 * R::Cols]);
+      out[j] = static_cast<Acc>(sum + term(x3, b[j + 3 * R::Cols]));
+    }
+  }
+  for (int64_t i = blocked; i < k; ++i) {
+    const C x = left(i);
+    const E* b = &r.at(i, 0);
+    PLD_FOR(j, n) out[j] = static_cast<Acc>(static_cast<C>(out[j]) + term(x, b[j]));
   }
 }
 
@@ -88,17 +103,36 @@ inline void TGEMV_BIAS(const A& out, const L& l, const R& r, const B& bias) {
   TMATMUL_BIAS(out, l, r, bias);
 }
 
+namespace impl {
+template <class L, class SL, class R, class SR>
+inline float scaled_product(const L& l, const SL& l_scale, const R& r, const SR& r_scale, int64_t i, int64_t j) {
+  float sum = 0.0f;
+  for (int64_t k = 0; k < l.GetValidCol(); ++k) {
+    const float x = static_cast<float>(l.at(i, k)) * static_cast<float>(l_scale.at(i, k / 32));
+    sum += x * (static_cast<float>(r.at(k, j)) * static_cast<float>(r_scale.at(k / 32, j)));
+  }
+  return sum;
+}
+}  // namespace impl
+
 // Microscaled product: each factor is scaled per 32 elements of k by a power of two.
 template <class A, class L, class SL, class R, class SR>
 inline void TMATMUL_MX(const A& acc, const L& l, const SL& l_scale, const R& r, const SR& r_scale) {
   for (int64_t i = 0; i < acc.GetValidRow(); ++i) {
-    for (int64_t j = 0; j < acc.GetValidCol(); ++j) {
-      float sum = 0.0f;
-      for (int64_t k = 0; k < l.GetValidCol(); ++k) {
-        const float x = static_cast<float>(l.at(i, k)) * static_cast<float>(l_scale.at(i, k / 32));
-        sum += x * (static_cast<float>(r.at(k, j)) * static_cast<float>(r_scale.at(k / 32, j)));
+    for (int64_t j = 0; j < acc.GetValidCol(); ++j) acc.at(i, j) = impl::scaled_product(l, l_scale, r, r_scale, i, j);
+  }
+}
+// Six operands: (out, in, l, l_scale, r, r_scale) adds to an accumulator, (out, l, l_scale, r, r_scale, bias) adds a row.
+template <class A, class B, class C, class D, class E, class F>
+inline void TMATMUL_MX(const A& out, const B& b, const C& c, const D& d, const E& e, const F& f) {
+  for (int64_t i = 0; i < out.GetValidRow(); ++i) {
+    for (int64_t j = 0; j < out.GetValidCol(); ++j) {
+      if constexpr (B::Loc == TileType::Acc) {
+        out.at(i, j) = b.at(i, j) + impl::scaled_product(c, d, e, f, i, j);
+      } else {
+        static_assert(F::Loc == TileType::Bias, "TMATMUL_MX: the sixth operand is a bias");
+        out.at(i, j) = impl::scaled_product(b, c, d, e, i, j) + f.at(0, j);
       }
-      acc.at(i, j) = sum;
     }
   }
 }

@@ -99,8 +99,7 @@ inline void check_transfer(const char* op, const T& t, const G& g) {
 }
 
 template <class T, class G>
-inline constexpr bool layouts_fit = T::boxed || (G::layout == Layout::ND) == T::isRowMajor ||
-                                    (G::layout == Layout::ND && T::Cols == 1);
+inline constexpr bool layouts_fit = T::boxed || (G::layout == Layout::ND) == T::isRowMajor;
 
 // The value that fills cells outside of the valid shape.
 template <class T, PadValue P>

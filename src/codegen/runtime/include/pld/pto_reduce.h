@@ -16,29 +16,41 @@ inline void check_nonempty(const char* op, const S& s, int64_t extent) {
   }
 }
 
-// d[r, 0] = fold of s[r, :]; Acc is the type of the running value. Several rows at a time: each row keeps its order, the
-// rows together hide the latency of the additions.
+// d[r, 0] = fold of s[r, :]; Acc is the type of the running value. Eight rows at a time: each row keeps its order, the rows
+// together hide the latency of the additions. If Acc differs from the element type, chunks of the columns are converted
+// first, which vectorises.
 template <class Acc, class D, class S, class F>
 inline void fold_rows(const char* op, const D& d, const S& s, F f) {
   static_assert(D::Cols == 1 && !D::isRowMajor, "a row reduction writes a column-major [R, 1] tile");
+  static_assert(S::isRowMajor, "a row reduction reads a row-major tile");
   using T = typename S::DType;
   const int64_t rows = d.GetValidRow(), cols = s.GetValidCol();
   if (s.GetValidRow() < rows) shape_error(op, rows, 1, s.GetValidRow(), cols);
   check_nonempty(op, s, cols);
-  constexpr int kBlock = 8;
-  int64_t r = 0;
-  for (; r + kBlock <= rows; r += kBlock) {
-    Acc acc[kBlock];
-    for (int k = 0; k < kBlock; ++k) acc[k] = static_cast<Acc>(s.at(r + k, 0));
-    for (int64_t c = 1; c < cols; ++c) {
-      for (int k = 0; k < kBlock; ++k) acc[k] = f(acc[k], static_cast<Acc>(s.at(r + k, c)));
+  constexpr int64_t kRows = 8, kChunk = 64;
+  for (int64_t first = 0; first < rows; first += kRows) {
+    const int64_t height = rows - first < kRows ? rows - first : kRows;
+    // The last block repeats its first row instead of being shorter.
+    const auto row = [&](int64_t k) { return static_cast<const T*>(&s.at(k < height ? first + k : first, 0)); };
+    Acc acc[kRows];
+    for (int64_t k = 0; k < kRows; ++k) acc[k] = static_cast<Acc>(row(k)[0]);
+    if constexpr (std::is_same_v<Acc, T>) {
+      const T* p[kRows];
+      for (int64_t k = 0; k < kRows; ++k) p[k] = row(k);
+      for (int64_t c = 1; c < cols; ++c) {
+        for (int64_t k = 0; k < kRows; ++k) acc[k] = f(acc[k], p[k][c]);
+      }
+    } else {
+      Acc chunk[kRows][kChunk];
+      for (int64_t c = 1; c < cols; c += kChunk) {
+        const int64_t width = cols - c < kChunk ? cols - c : kChunk;
+        for (int64_t k = 0; k < kRows; ++k) map_line(width, [](T x) { return static_cast<Acc>(x); }, chunk[k], row(k) + c);
+        for (int64_t j = 0; j < width; ++j) {
+          for (int64_t k = 0; k < kRows; ++k) acc[k] = f(acc[k], chunk[k][j]);
+        }
+      }
     }
-    for (int k = 0; k < kBlock; ++k) d.at(r + k, 0) = static_cast<T>(acc[k]);
-  }
-  for (; r < rows; ++r) {
-    Acc acc = static_cast<Acc>(s.at(r, 0));
-    for (int64_t c = 1; c < cols; ++c) acc = f(acc, static_cast<Acc>(s.at(r, c)));
-    d.at(r, 0) = static_cast<T>(acc);
+    for (int64_t k = 0; k < height; ++k) d.at(first + k, 0) = static_cast<T>(acc[k]);
   }
 }
 

@@ -148,9 +148,18 @@ struct Tile {
 
   T* data() const { return data_; }
   T& at(int64_t r, int64_t c) const { return data_[r * row_step + c * col_step]; }
+  // One element, by its position in memory.
+  T GetValue(int64_t offset) const { return data_[checked(offset)]; }
+  void SetValue(int64_t offset, T value) { data_[checked(offset)] = value; }
   void assign(T* data) { data_ = data; }
 
  private:
+  int64_t checked(int64_t offset) const {
+    if (offset < 0 || offset >= int64_t{R} * C) {
+      ::pld::sim::fail("element %lld is outside of a tile of shape [%d, %d]", static_cast<long long>(offset), R, C);
+    }
+    return offset;
+  }
   void set_valid(int64_t rows, int64_t cols) {
     if (rows < 0 || rows > R || cols < 0 || cols > C || (VR >= 0 && rows != VR) || (VC >= 0 && cols != VC)) {
       ::pld::sim::fail("valid shape [%lld, %lld] does not fit a tile of shape [%d, %d]", static_cast<long long>(rows),

@@ -3,5 +3,5 @@
 
 // args: data (inout), signal (inout), domain size, context
 extern "C" __aicore__ void kernel_entry(__gm__ int64_t* args) {
-  pld::collectives::allreduce<pld::collectives::Op::Sum, float, 4096>(args);
+  pld::collectives::allreduce<pld::collectives::Op::Sum, float, pld::collectives::kWide<float>>(args);
 }

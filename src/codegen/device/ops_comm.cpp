@@ -1,0 +1,215 @@
+// Other ranks' windows: transfers and signals.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "codegen/device/ops.h"
+#include "codegen/device/transfer.h"
+#include "ir/check_op.h"
+
+namespace pldc {
+namespace {
+
+bool remote_load(KernelBody& body, const OpCall& op) {
+  if (op.result == nullptr) return true;
+  const auto* type = static_cast<const TileType*>(op.result->type);
+  if (!body.check_dtype(op, type->dtype)) return false;
+  const TensorRef window = body.tensor(op.arg(0));
+  Sum offset;
+  if (!body.offset_of(op, window, op.arg(2), offset)) return false;
+  const TileRef to = body.result(op.result);
+  const auto* dims = dyn<MakeTuple>(op.args() > 4 ? op.arg(4) : op.arg(3));
+  TensorRef shaped;
+  std::vector<Extent> box;
+  if (!transfer_box(body, op, window, type, dims != nullptr ? dims->elements : List<const Expr*>{}, shaped, box)) {
+    return false;
+  }
+  const std::string pointer = body.peer_address(op, window, KernelBody::address(window, offset), op.arg(1));
+  if (pointer.empty()) return false;
+  emit_load(body, op, shaped, pointer, box, to);
+  return true;
+}
+
+bool remote_store(KernelBody& body, const OpCall& op) {
+  const TensorRef window = body.tensor(op.arg(1));
+  bool atomic = false;
+  Sum offset;
+  if (!body.check_dtype(op, window.dtype) || !is_atomic_add(body, op, window.dtype, atomic) ||
+      !body.offset_of(op, window, op.arg(3), offset)) {
+    return false;
+  }
+  const std::string pointer = body.peer_address(op, window, KernelBody::address(window, offset), op.arg(2));
+  if (pointer.empty()) return false;
+  if (const auto* type = dyn<TileType>(op.arg(0)->type)) {
+    if (!body.require_rectangle(op, type)) return false;
+    TensorRef shaped;
+    std::vector<Extent> box;
+    if (!transfer_box(body, op, window, type, {}, shaped, box)) return false;
+    emit_store(body, op, shaped, pointer, box, body.tile(op.arg(0)), atomic);
+    return true;
+  }
+  // A tensor in global memory goes through a tile.
+  const TensorRef source = body.tensor(op.arg(0));
+  Extent rows(1);
+  for (std::size_t i = 0; i + 1 < source.shape.size(); ++i) rows = product(rows, source.shape[i]);
+  const Extent cols = source.shape.empty() ? Extent(1) : source.shape.back();
+  if (!rows.constant || !cols.constant) {
+    body.env.diags.report<Diag::kernel_operand>(op.span(), "src", op.info().name, "of constant shape")
+        .help("load the tensor into a tile, and store that with pld.tile.remote_store");
+    return false;
+  }
+  TileRef stage = body.scratch(tile_form(MemSpace::Vec, source.dtype, *rows.constant, *cols.constant), rows, cols);
+  emit_load(body, op, source, KernelBody::address(source, source.offset), source.shape, stage);
+  emit_store(body, op, window, pointer, source.shape, stage, atomic);
+  return true;
+}
+
+// The box of a put or get: the region operand, else all of the local tensor.
+std::vector<Extent> transfer_shape(KernelBody& body, const OpCall& op, const TensorRef& whole) {
+  const auto* shape = dyn<MakeTuple>(argument(op.call, "shape"));
+  if (shape == nullptr) return whole.shape;
+  std::vector<Extent> box;
+  for (const Expr* e : shape->elements) box.push_back(body.index(e));
+  return box;
+}
+
+// A tile of the vector buffer that carries the data, for operations that do not bring one.
+TileRef stage_for(KernelBody& body, const OpCall& op, DType dtype, const std::vector<Extent>& box) {
+  constexpr std::int64_t kMostBytes = 16 * 1024;
+  constexpr std::int64_t kUnknown = 256;
+  const std::int64_t size = byte_width(dtype);
+  Extent rows(1);
+  for (std::size_t i = 0; i + 1 < box.size(); ++i) rows = product(rows, box[i]);
+  const std::int64_t chunk_rows = keyword_int(op, "chunk_rows", 0);
+  const std::int64_t chunk_cols = keyword_int(op, "chunk_cols", 0);
+  std::int64_t cols = box.empty() ? 1 : box.back().constant.value_or(kUnknown);
+  if (chunk_cols > 0) cols = std::min(cols, chunk_cols);
+  while (cols * size > kMostBytes && cols % 2 == 0) cols /= 2;  // a divisor: the chunks have one size
+  if (cols * size > kMostBytes) cols = kMostBytes / size;
+  std::int64_t height = rows.constant.value_or(1);
+  if (chunk_rows > 0) height = std::min(height, chunk_rows);
+  while (height > 1 && (height * cols * size > kMostBytes)) {
+    do {
+      --height;
+    } while (height > 1 && rows.constant && *rows.constant % height != 0);
+  }
+  TileForm form = tile_form(MemSpace::Vec, dtype, 1, cols);
+  form.rows = std::max<std::int64_t>(1, height);
+  return body.scratch(form, Extent(form.rows), Extent(cols));
+}
+
+bool transfer(KernelBody& body, const OpCall& op, bool put) {
+  const TensorRef destination = body.tensor(op.arg(0));
+  const TensorRef source = body.tensor(op.arg(2));
+  bool atomic = false;
+  if (!body.check_dtype(op, destination.dtype) || !is_atomic_add(body, op, destination.dtype, atomic)) return false;
+  Sum to = destination.offset;
+  Sum from = source.offset;
+  const Expr* to_offsets = argument(op.call, "dst_offsets");
+  const Expr* from_offsets = argument(op.call, "src_offsets");
+  if (to_offsets != nullptr && !body.offset_of(op, destination, to_offsets, to)) return false;
+  if (from_offsets != nullptr && !body.offset_of(op, source, from_offsets, from)) return false;
+  const std::vector<Extent> box = transfer_shape(body, op, put ? source : destination);
+  std::string to_pointer = KernelBody::address(destination, to);
+  std::string from_pointer = KernelBody::address(source, from);
+  std::string& remote = put ? to_pointer : from_pointer;
+  remote = body.peer_address(op, put ? destination : source, remote, op.arg(1));
+  if (remote.empty()) return false;
+
+  const Expr* given = argument(op.call, "stage");
+  const Expr* second = argument(op.call, "stage2");
+  std::string stages = given != nullptr ? body.tile(given).name : stage_for(body, op, destination.dtype, box).name;
+  if (second != nullptr) stages += ", " + body.tile(second).name;
+  const std::string to_global = body.global(op, destination, to_pointer, box, false);
+  const std::string from_global = body.global(op, source, from_pointer, box, false);
+  body.place();
+  const std::string callee = put ? (atomic ? "comm::TPUT<AtomicType::AtomicAdd>" : "comm::TPUT") : "comm::TGET";
+  body.alone(fmt::format("{}({}, {}, {});", callee, to_global, from_global, stages));
+  return true;
+}
+
+bool put(KernelBody& body, const OpCall& op) { return transfer(body, op, true); }
+bool get(KernelBody& body, const OpCall& op) { return transfer(body, op, false); }
+
+bool notify(KernelBody& body, const OpCall& op) {
+  const TensorRef window = body.tensor(op.arg(0));
+  Sum offset;
+  if (!body.offset_of(op, window, op.arg(2), offset)) return false;
+  const std::string pointer = body.peer_address(op, window, KernelBody::address(window, offset), op.arg(1));
+  if (pointer.empty()) return false;
+  const bool add = keyword_int(op, "op", 0) == static_cast<std::int64_t>(NotifyOp::AtomicAdd);
+  const std::string value = body.scalars.as(op.arg(3), DType::INT32);
+  body.place();
+  body.barrier();
+  const std::string signal = body.signal_name(window);
+  body.statement(fmt::format("comm::Signal {}({});", signal, pointer));
+  body.statement(
+      fmt::format("comm::TNOTIFY({}, {}, comm::NotifyOp::{});", signal, value, add ? "AtomicAdd" : "Set"));
+  return true;
+}
+
+struct WaitText {
+  std::string signal, cell, wait;
+};
+
+bool wait_text(KernelBody& body, const OpCall& op, WaitText& out) {
+  const TensorRef window = body.tensor(op.arg(0));
+  Sum offset;
+  if (!body.offset_of(op, window, op.arg(1), offset)) return false;
+  // Mapped by name: the numbers of the two enumerations differ.
+  const bool equal = keyword_int(op, "cmp", 1) == static_cast<std::int64_t>(WaitCmp::Eq);
+  const std::string value = body.scalars.as(op.arg(2), DType::INT32);
+  out.signal = body.signal_name(window);
+  out.cell = fmt::format("comm::Signal {}({});", out.signal, KernelBody::address(window, offset));
+  out.wait = fmt::format("comm::TWAIT({}, {}, comm::WaitCmp::{});", out.signal, value, equal ? "EQ" : "GE");
+  return true;
+}
+
+bool wait(KernelBody& body, const OpCall& op) {
+  WaitText text;
+  if (!wait_text(body, op, text)) return false;
+  body.place(true);
+  body.statement(text.cell);
+  body.statement(text.wait);
+  body.line("pld_cacheinvalid();");
+  return true;
+}
+
+// The task must not finish before the cell has its value, but what follows need not wait.
+bool defer_wait(KernelBody& body, const OpCall& op) {
+  if (!body.at_top_level()) {
+    body.env.diags.report<Diag::kernel_defer_wait>(op.span(), body.kernel.name.text())
+        .help("move it out of the loop or branch, or use pld.system.wait");
+    return false;
+  }
+  WaitText text;
+  if (!wait_text(body, op, text)) return false;
+  CppText& end = body.epilogue();
+  end.line();
+  end.comment(short_form(nullptr, op.call));
+  const LineColumn at = body.env.places.at(op.span());
+  if (at.line != 0) end.line(fmt::format("PLD_LOC({});", at.line));
+  end.line("pipe_barrier(PIPE_ALL);");
+  end.line(text.cell);
+  end.line(text.wait);
+  return true;
+}
+
+constexpr OpEmitter kCommOps[] = {
+    {OpId::pld_system_defer_wait, defer_wait},
+    {OpId::pld_system_notify, notify},
+    {OpId::pld_system_wait, wait},
+    {OpId::pld_tensor_get, get},
+    {OpId::pld_tensor_put, put},
+    {OpId::pld_tensor_remote_store, remote_store},
+    {OpId::pld_tile_get, get},
+    {OpId::pld_tile_put, put},
+    {OpId::pld_tile_remote_load, remote_load},
+    {OpId::pld_tile_remote_store, remote_store},
+};
+
+}  // namespace
+
+std::span<const OpEmitter> comm_ops() { return kCommOps; }
+
+}  // namespace pldc

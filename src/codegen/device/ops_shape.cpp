@@ -1,0 +1,330 @@
+// Views, copies between memories, padding: operations that move tiles or look at them differently.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "codegen/device/ops.h"
+#include "codegen/device/transfer.h"
+#include "ir/check_op.h"
+
+namespace pldc {
+
+TileRef in_place(KernelBody& body, const OpCall& op, std::size_t argument_index) {
+  const TileRef from = body.tile(op.arg(argument_index));
+  if (op.result == nullptr) return from;
+  const TileRef to = body.result(op.result);
+  if (to.form.space == from.form.space && body.same_place(to, from)) return to;
+  // What is copied is what the operand has; the result may have more.
+  const bool same_box = to.valid_rows == from.valid_rows && to.valid_cols == from.valid_cols;
+  body.move(same_box ? to : body.view(to, to.form, from.valid_rows, from.valid_cols, {}, "old"), from);
+  return to;
+}
+
+namespace {
+
+struct RowsCols {
+  Extent row, col;
+};
+
+// Offsets into a tile as row and column: leading axes are multiplied into the rows.
+bool tile_offset(KernelBody& body, const OpCall& op, const TileType* type, const Expr* offsets, RowsCols& out) {
+  const auto* list = dyn<MakeTuple>(offsets);
+  const std::size_t rank = type->shape.size();
+  if (list == nullptr || list->elements.size() != rank || rank == 0) {
+    body.env.diags.report<Diag::kernel_indices>(op.span(), op.info().name, list != nullptr ? list->elements.size() : 0,
+                                                rank)
+        .help("give one offset for each dimension of the tile");
+    return false;
+  }
+  Sum row;
+  for (std::size_t i = 0; i + 1 < rank; ++i) {
+    Extent step(1);
+    for (std::size_t k = i + 1; k + 1 < rank; ++k) step = product(step, body.index(type->shape[k]));
+    row.add_product(body.index(list->elements[i]), step);
+  }
+  out.row = row.extent();
+  out.col = body.index(list->elements[rank - 1]);
+  return true;
+}
+
+// Whether a box of a tile of rank 3 or more is a rectangle of its rows.
+bool is_row_range(const TileType* whole, List<const Expr*> part) {
+  const std::size_t rank = whole->shape.size();
+  if (part.size() != rank) return true;
+  bool wide = false;
+  for (std::size_t i = 0; i + 1 < rank; ++i) {
+    if (wide && !same_dim(whole->shape[i], part[i])) return false;
+    if (const_int(part[i]) != 1) wide = true;
+  }
+  return true;
+}
+
+bool tile_slice(KernelBody& body, const OpCall& op) {
+  if (op.result == nullptr) return true;
+  const auto* type = static_cast<const TileType*>(op.result->type);
+  const auto* parent_type = static_cast<const TileType*>(op.arg(0)->type);
+  const auto* extents = dyn<MakeTuple>(op.arg(1));
+  const TileRef parent = body.tile(op.arg(0));
+  RowsCols at;
+  if (!tile_offset(body, op, parent_type, op.arg(2), at)) return false;
+  if (extents != nullptr && !is_row_range(parent_type, extents->elements)) return body.require_rectangle(op, nullptr);
+  const auto physical = physical_tile(type);
+  if (!physical) return false;
+  const TilePlace* place = body.env.placement.find(op.result);
+  if (place != nullptr && place->parent == nullptr) {  // it has memory of its own: a copy
+    const TileRef to = body.result(op.result);
+    body.issue(KernelBody::move_pipe(to.form, parent.form), {{parent}, {to}},
+               fmt::format("TEXTRACT({}, {}, {}, {});", to.name, parent.name, at.row.text, at.col.text));
+    return true;
+  }
+  TileForm form = parent.form;
+  form.pad = PadValue::Null;
+  if (form.by_columns) {
+    // Part of a column is a column; the columns of a column-major matrix are as far apart as before.
+    if (form.cols == 1) form.rows = rounded_up(physical->rows, line_elements(form.dtype));
+    else form.cols = physical->cols;
+  } else {
+    form.rows = physical->rows;
+    if (form.boxed) form.rows = rounded_up(form.rows, form.rows % 16 == 0 ? 1 : 16);
+  }
+  const Extent size(static_cast<std::int64_t>(byte_width(form.dtype)));
+  Sum bytes;
+  bytes.add_product(at.row, product(Extent(parent.form.row_step()), size));
+  bytes.add_product(at.col, product(Extent(parent.form.col_step()), size));
+  body.bind_view(op.result, parent, form, bytes);
+  return true;
+}
+
+bool tile_extract(KernelBody& body, const OpCall& op) {
+  if (op.result == nullptr) return true;
+  const TileRef from = body.tile(op.arg(0));
+  const TileRef to = body.result(op.result);
+  body.issue(KernelBody::move_pipe(to.form, from.form), {{from}, {to}},
+             fmt::format("TEXTRACT({}, {}, {}, {});", to.name, from.name, body.scalars.index(op.arg(1)),
+                         body.scalars.index(op.arg(2))));
+  return true;
+}
+
+bool tile_assemble(KernelBody& body, const OpCall& op) {
+  const auto* target_type = static_cast<const TileType*>(op.arg(0)->type);
+  const auto* source_type = static_cast<const TileType*>(op.arg(1)->type);
+  TileRef source = body.tile(op.arg(1));
+  RowsCols at;
+  if (!tile_offset(body, op, target_type, op.arg(2), at)) return false;
+  if (!is_row_range(target_type, source_type->shape)) return body.require_rectangle(op, nullptr);
+  TileRef to = in_place(body, op, 0);
+  // All of the source is copied, whatever part of it is valid.
+  if (!source.valid_rows.is(source.ir_rows) || !source.valid_cols.is(source.ir_cols)) {
+    source = body.view(source, source.form, Extent(source.ir_rows), Extent(source.ir_cols), {}, "whole");
+  }
+  body.issue(KernelBody::move_pipe(to.form, source.form), {{source}, {to}},
+             fmt::format("TINSERT({}, {}, {}, {});", to.name, source.name, at.row.text, at.col.text));
+  return true;
+}
+
+bool tile_move(KernelBody& body, const OpCall& op) {
+  if (op.result == nullptr) return true;
+  TileRef from = body.tile(op.arg(0));
+  const TileRef to = body.result(op.result);
+  if (from.form.dtype != to.form.dtype && byte_width(from.form.dtype) == byte_width(to.form.dtype)) {
+    TileForm form = from.form;  // scales are bytes with another name
+    form.dtype = to.form.dtype;
+    from = body.view(from, form, from.valid_rows, from.valid_cols, {}, "scale");
+  }
+  body.move(to, from);
+  return true;
+}
+
+// Element by element in row-major order: what no instruction does when rows are padded.
+void copy_flat(KernelBody& body, const TileRef& to, const TileRef& from) {
+  const std::int64_t count = from.ir_rows * from.ir_cols;
+  const auto place = [](const TileRef& t) {
+    if (t.is_packed()) return std::string("i");
+    return fmt::format("i / {} * {} + i % {} * {}", t.ir_cols, t.form.row_step(), t.ir_cols, t.form.col_step());
+  };
+  body.place();
+  body.barrier();
+  body.open(fmt::format("for (int64_t i = 0; i < {}; ++i)", count));
+  body.statement(fmt::format("{}.SetValue({}, {}.GetValue({}));", to.name, place(to), from.name, place(from)));
+  body.close();
+  body.barrier();
+}
+
+bool tile_reshape(KernelBody& body, const OpCall& op) {
+  if (op.result == nullptr) return true;
+  const auto* type = static_cast<const TileType*>(op.result->type);
+  TileRef from = body.tile(op.arg(0));
+  const auto physical = physical_tile(type);
+  if (!physical || !body.check_dtype(op, type->dtype)) return false;
+  TileForm form = body.form_of(type, from.form.space);
+  TileRef probe;
+  probe.form = form;
+  probe.ir_rows = physical->rows;
+  probe.ir_cols = physical->cols;
+  const TilePlace* place = body.env.placement.find(op.result);
+  const bool same_elements = byte_width(type->dtype) == byte_width(from.form.dtype);
+  if (from.is_packed() && probe.is_packed() && (place == nullptr || place->parent != nullptr)) {
+    body.bind_view(op.result, from, form, {});
+    return true;
+  }
+  if (!same_elements) {
+    body.env.diags.report<Diag::kernel_padded_rows>(op.span(), op.info().name)
+        .help("use rows whose length is a multiple of 32 bytes");
+    return false;
+  }
+  if (type->dtype != from.form.dtype) {
+    TileForm other = from.form;
+    other.dtype = type->dtype;
+    const TileRef alias = body.view(from, other, from.valid_rows, from.valid_cols, {}, "bits");
+    from.name = alias.name;
+    from.form = other;
+  }
+  const TileRef to = body.result(op.result);
+  copy_flat(body, to, from);
+  return true;
+}
+
+bool tile_transpose_view(KernelBody& body, const OpCall& op) {
+  if (op.result == nullptr) return true;
+  const TileRef from = body.tile(op.arg(0));
+  if (!require_rank_2(body, op, op.arg(0))) return false;
+  TileForm form = from.form;
+  std::swap(form.rows, form.cols);
+  if (form.boxed) {
+    // The library stores boxed tiles by rows whatever their boxes are: a transposed one is a copy.
+    const TileRef to = body.result(op.result);
+    body.issue(Pipe::MTE1, {{from}, {to}}, fmt::format("TTRANS({}, {}, {});", to.name, from.name, to.name));
+    return true;
+  }
+  form.by_columns = !form.by_columns;
+  body.bind_view(op.result, from, form, {});
+  return true;
+}
+
+bool tile_set_validshape(KernelBody& body, const OpCall& op) {
+  if (op.result == nullptr) return true;
+  const TileRef from = body.tile(op.arg(0));
+  const TilePlace* place = body.env.placement.find(op.result);
+  if (place != nullptr && place->parent == nullptr && !body.same_place(body.result(op.result), from)) {
+    body.move(body.result(op.result), from);
+    return true;
+  }
+  TileForm form = from.form;
+  form.pad = PadValue::Null;
+  body.bind_view(op.result, from, form, {});
+  return true;
+}
+
+bool tile_create(KernelBody& body, const OpCall& op) {
+  // Nothing happens at run time, but the variable exists from here on.
+  if (op.result == nullptr) return true;
+  const auto* type = static_cast<const TileType*>(op.result->type);
+  if (!body.check_dtype(op, type->dtype)) return false;
+  body.result(op.result);
+  return true;
+}
+
+bool tile_transpose(KernelBody& body, const OpCall& op) {
+  if (op.result == nullptr) return true;
+  const auto* type = static_cast<const TileType*>(op.arg(0)->type);
+  const auto rank = static_cast<std::int64_t>(type->shape.size());
+  auto a = KernelBody::fold(op.arg(1)).value_or(0);
+  auto b = KernelBody::fold(op.arg(2)).value_or(0);
+  if (a < 0) a += rank;
+  if (b < 0) b += rank;
+  if (std::min(a, b) != rank - 2 || std::max(a, b) != rank - 1) {
+    body.env.diags.report<Diag::kernel_transpose>(op.span(), op.info().name, a, b)
+        .help("swap the last two dimensions, or reshape the tile first");
+    return false;
+  }
+  const TileRef from = vector_operand(body, op, 0);
+  const TileRef to = body.result(op.result);
+  const auto tmp_of = [&] {
+    if (op.args() > 3) return body.tile(op.arg(3));
+    return body.scratch(from.form, from.valid_rows, from.valid_cols);
+  };
+  const TileRef tmp = tmp_of();
+  const Extent batches = [&] {
+    Extent n(1);
+    for (std::size_t i = 0; i + 2 < type->shape.size(); ++i) n = product(n, body.index(type->shape[i]));
+    return n;
+  }();
+  if (batches.is(1)) {
+    // The result counts as valid everywhere; what the source does not have stays unspecified.
+    const bool whole = from.valid_rows == to.valid_cols && from.valid_cols == to.valid_rows;
+    const TileRef box = whole ? to : body.view(to, to.form, from.valid_cols, from.valid_rows, {}, "box");
+    body.issue(Pipe::V, {{from}, {box, tmp}}, fmt::format("TTRANS({}, {}, {});", box.name, from.name, tmp.name));
+    return true;
+  }
+  const auto rows = KernelBody::fold(type->shape[type->shape.size() - 2]);
+  const auto cols = KernelBody::fold(type->shape.back());
+  if (!rows || !cols || !batches.constant) return false;
+  const std::int64_t size = byte_width(from.form.dtype);
+  for (std::int64_t n = 0; n < *batches.constant; ++n) {
+    TileForm from_form = from.form;
+    TileForm to_form = to.form;
+    from_form.rows = *rows;
+    to_form.rows = *cols;
+    Sum from_bytes;
+    Sum to_bytes;
+    from_bytes.add(n * *rows * from.form.row_step() * size);
+    to_bytes.add(n * *cols * to.form.row_step() * size);
+    const TileRef part = body.view(from, from_form, Extent(*rows), Extent(*cols), from_bytes, "part");
+    const TileRef out = body.view(to, to_form, Extent(*cols), Extent(*rows), to_bytes, "part");
+    body.issue(Pipe::V, {{part}, {out, tmp}}, fmt::format("TTRANS({}, {}, {});", out.name, part.name, tmp.name));
+  }
+  return true;
+}
+
+bool tile_concat(KernelBody& body, const OpCall& op) {
+  if (op.result == nullptr) return true;
+  if (!require_rank_2(body, op, op.arg(0))) return false;
+  const TileRef left = vector_operand(body, op, 0);
+  const TileRef right = vector_operand(body, op, 1);
+  const TileRef to = body.result(op.result);
+  body.issue(Pipe::V, {{left, right}, {to}}, fmt::format("TCONCAT({}, {}, {});", to.name, left.name, right.name));
+  return true;
+}
+
+bool tile_fillpad(KernelBody& body, const OpCall& op) {
+  if (op.result == nullptr) return true;
+  TileRef from = body.tile(op.arg(0));
+  TileRef to = body.result(op.result);
+  const auto pad = static_cast<PadValue>(keyword_int(op, "pad_value", static_cast<std::int64_t>(PadValue::Zero)));
+  if (to.form.pad != pad) {  // the annotation says nothing about it
+    TileForm form = to.form;
+    form.pad = pad;
+    to = body.view(to, form, to.valid_rows, to.valid_cols, {}, "pad");
+  }
+  // Both sides share the rows of the memory: a source that lies differently is copied first.
+  if (from.form.by_columns != to.form.by_columns) from = body.like(from, to);
+  const bool same = from.form.space == to.form.space && body.same_place(from, to);
+  const std::string_view callee = op.call->op == OpId::tile_fillpad_expand ? "TFILLPAD_EXPAND"
+                                  : same                                   ? "TFILLPAD_INPLACE"
+                                                                           : "TFILLPAD";
+  body.issue(Pipe::V, {{from}, {to}}, fmt::format("{}({}, {});", callee, to.name, from.name));
+  return true;
+}
+
+constexpr OpEmitter kShapeOps[] = {
+    {OpId::tile_assemble, tile_assemble},
+    {OpId::tile_concat, tile_concat},
+    {OpId::tile_create, tile_create},
+    {OpId::tile_extract, tile_extract},
+    {OpId::tile_fillpad, tile_fillpad},
+    {OpId::tile_fillpad_expand, tile_fillpad},
+    {OpId::tile_fillpad_inplace, tile_fillpad},
+    {OpId::tile_move, tile_move},
+    {OpId::tile_reinterpret_view, tile_reshape},
+    {OpId::tile_reshape, tile_reshape},
+    {OpId::tile_set_validshape, tile_set_validshape},
+    {OpId::tile_slice, tile_slice},
+    {OpId::tile_transpose, tile_transpose},
+    {OpId::tile_transpose_view, tile_transpose_view},
+};
+
+}  // namespace
+
+std::span<const OpEmitter> shape_ops() { return kShapeOps; }
+
+}  // namespace pldc

@@ -1,0 +1,83 @@
+// The emitter of one host function: statements and domains in host.cpp, dispatches in dispatch.cpp, operations in ops.cpp.
+#pragma once
+
+#include <map>
+
+#include "codegen/host/hazards.h"
+#include "codegen/host/host.h"
+
+namespace pldc {
+
+class HostEmitter final : public FunctionEmitter {
+ public:
+  HostEmitter(const EmitEnv& env, ChipTable& chips, HostEntry& out)
+      : FunctionEmitter(env, "a host function"), chips_(chips), entry_(out) {}
+  bool run(const Function* function);
+  bool run_single(const Function* function);
+
+ private:
+  // A distributed tensor of the host: a view that is written where it is used, since it depends on the device.
+  struct Window {
+    std::size_t domain;
+    std::string slot;
+    std::string shape;  // "{1, 64}"
+    DType dtype;
+    std::string views;  // ".box(..)" and the like
+  };
+
+  // FunctionEmitter
+  void call_function(const Stmt* stmt, const Var* result, const Expr* call) override;
+  void call_op(const Stmt* stmt, const Var* result, const Call* call) override;
+  void scope(const ScopeStmt* scope, bool tail) override;
+  void before_loop(Body body) override;
+  std::string nested_call(const Call* call) override;
+  std::string symbol(const Var* var) override;
+  std::string_view tensor_type() const override { return "pld::Tensor"; }
+  bool tensor_variable(const Var* var) override;
+
+  // host.cpp
+  void open_domain(const ScopeStmt* scope);
+  std::string slot_size(const WindowSlot& slot);
+  bool mark_signals(Body body);
+  std::string finish(const std::string& body_text);
+
+  // dispatch.cpp
+  void dispatch(const Function* callee, const Expr* call, Span span);
+  void collective(const Call* call, Span span);
+  void sub_worker(const Function* callee, const Expr* call, Span span);
+  // The text of the device and whether it had to be bound to a name.
+  std::string device_text(const Expr* device);
+  const Expr* device_of(const Expr* call) const;
+  const Window* window(const Expr* value);
+  std::string window_text(const Window& w, const std::string& device) const;
+  std::string context_text(const Expr* value, const std::string& device, Span span);
+  std::vector<HostAccess> accesses(const Function* callee, const Expr* call) const;
+  HostAccess access(const Expr* value, const Expr* device) const;
+  const Expr* resolved(const Expr* value) const;
+  void collect_accesses(Body body, std::vector<HostAccess>& out) const;
+  std::string place(Span span) const;
+  void sync_if(bool needed);
+
+  // ops.cpp
+  void create(const Var* result, const Call* call, Span span);
+  void assemble(const Call* call, Span span);
+  void view(const Var* result, const Expr* from, const std::string& views);
+  std::string slice_text(const Call* call);
+  std::string element(const Call* call);
+
+  ChipTable& chips_;
+  HostEntry& entry_;
+  HostHazards hazards_;
+  bool world_size_used_ = false;
+  std::vector<std::string> domain_names_;  // C++ names, parallel to entry_.domains
+  struct SlotRef {
+    std::size_t domain;
+    std::string name;
+  };
+  std::map<const Var*, SlotRef> slots_;  // looked up only
+  std::unordered_map<const Var*, Window> windows_;
+  std::unordered_map<const Var*, std::string> symbols_;  // dynamic dims in use -> C++ names
+  std::vector<std::pair<std::string, std::string>> symbol_order_;  // C++ name, symbol
+};
+
+}  // namespace pldc

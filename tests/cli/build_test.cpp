@@ -1,0 +1,280 @@
+// pldc build and pldc run, on the samples.
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/cli.h"
+#include "support/catch.h"
+#include "support/process.h"
+#include "support/temp_dir.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::string content(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string sample(const std::string& name) {
+  const char* root = std::getenv("PLDC_SOURCE_ROOT");
+  return std::string(root != nullptr ? root : ".") + "/samples/" + name + ".pld";
+}
+
+// One cache for all cases: the runtime is compiled once.
+std::map<std::string, std::string> variables() {
+  static const TempDir cache;
+  const char* path = std::getenv("PATH");
+  return {{"XDG_CACHE_HOME", cache.path("")}, {"PATH", path != nullptr ? path : ""}};
+}
+
+Outcome pldc_with_cache(const std::vector<std::string>& args) { return run_pldc(args, variables()); }
+
+pldc::ProcessResult run(const std::vector<std::string>& args, const std::string& directory = "") {
+  pldc::ProcessSpec spec;
+  spec.args = args;
+  spec.directory = directory;
+  spec.capture = true;
+  return pldc::run_process(spec);
+}
+
+}  // namespace
+
+TEST_CASE("build: the tree, the program, nothing on stdout") {
+  const TempDir dir;
+  const std::string out = dir.path("out");
+  const Outcome outcome = pldc_with_cache({"build", sample("allreduce"), "-o", out});
+  CAPTURE(outcome.err);
+  REQUIRE(outcome.code == 0);
+  CHECK(outcome.out.empty());
+  CHECK(outcome.err.empty());
+  for (const char* name : {"manifest.json", "host/host_orch.cpp", "host/main.cpp", "host/allreduce.h", "Makefile",
+                           "include/pld/kernel.h", "bin/allreduce", "bin/liballreduce.a"}) {
+    CAPTURE(name);
+    CHECK(fs::exists(out + "/" + name));
+  }
+  CHECK_FALSE(fs::is_empty(out + "/chips"));
+  CHECK_FALSE(fs::is_empty(out + "/kernels"));
+  const auto manifest = nlohmann::json::parse(content(out + "/manifest.json"));
+  CHECK(manifest.is_object());
+
+  SECTION("the program runs") {
+    const auto result = run({out + "/bin/allreduce", "--ranks", "3", "--random=5", "--out", "ys=-"});
+    CAPTURE(result.out, result.err);
+    CHECK(result.exit_code == 0);
+    CHECK_FALSE(result.out.empty());
+  }
+  SECTION("a second build touches nothing") {
+    std::map<std::string, fs::file_time_type> times;
+    for (const auto& entry : fs::recursive_directory_iterator(out)) {
+      if (entry.is_regular_file()) times[entry.path().string()] = entry.last_write_time();
+    }
+    REQUIRE(pldc_with_cache({"build", sample("allreduce"), "-o", out}).code == 0);
+    for (const auto& [path, time] : times) {
+      CAPTURE(path);
+      CHECK(fs::last_write_time(path) == time);
+    }
+  }
+  SECTION("the Makefile has nothing to do, and its commands are those of pldc") {
+    const auto nothing = run({"make", "-n"}, out);
+    CAPTURE(nothing.out, nothing.err);
+    CHECK(nothing.exit_code == 0);
+    CHECK(contains(nothing.out, "Nothing to be done"));
+    const auto all = run({"make", "-n", "-B"}, out);
+    const Outcome verbose = pldc_with_cache({"build", "-v", sample("allreduce"), "-o", dir.path("again")});
+    // The words of each command but for their order and the compiler's name.
+    const auto flags = [](const std::string& text, const std::string& source) {
+      std::vector<std::string> found;
+      for (const std::string& line : lines_of(text)) {
+        const std::size_t at = line.find(" " + source);
+        if (at == std::string::npos || line.find(" -c ") == std::string::npos) continue;
+        std::istringstream in(line);
+        for (std::string word; in >> word;) {
+          const bool wanted = word[0] == '-' && word != "-o" && word != "-c" && word != "-p";
+          if (wanted && std::find(found.begin(), found.end(), word) == found.end()) found.push_back(word);
+        }
+      }
+      std::sort(found.begin(), found.end());
+      return found;
+    };
+    for (const std::string source : {"host/host_orch.cpp", "kernels/stage/copy_in.cpp", "chips/stage.cpp"}) {
+      CAPTURE(source, all.out, verbose.err);
+      CHECK_FALSE(flags(all.out, source).empty());
+      CHECK(flags(all.out, source) == flags(verbose.err, source));
+    }
+  }
+}
+
+TEST_CASE("build: the same input gives the same bytes") {
+  const TempDir dir;
+  for (const std::string name : {"a", "b"}) {
+    REQUIRE(pldc_with_cache({"build", "--emit-only", sample("neighbours"), "-o", dir.path(name)}).code == 0);
+  }
+  CHECK(run({"diff", "-r", dir.path("a"), dir.path("b")}).exit_code == 0);
+  CHECK_FALSE(fs::exists(dir.path("a/bin")));
+}
+
+TEST_CASE("build: --list-outputs names every file and writes none") {
+  const TempDir dir;
+  const std::string out = dir.path("out");
+  const Outcome list = pldc_with_cache({"build", "--list-outputs", sample("allreduce"), "-o", out});
+  CHECK(list.code == 0);
+  CHECK_FALSE(fs::exists(out));
+  REQUIRE(pldc_with_cache({"build", sample("allreduce"), "-o", out}).code == 0);
+  std::vector<std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(out)) {
+    const std::string path = entry.path().string();
+    if (entry.is_regular_file() && !contains(path, "/build/")) files.push_back(path);
+  }
+  std::sort(files.begin(), files.end());
+  CHECK(lines_of(list.out) == files);
+}
+
+TEST_CASE("build: --emit with -o - prints one artefact") {
+  for (const std::string what : {"ir", "host", "chips", "kernels", "manifest"}) {
+    const Outcome outcome = pldc_with_cache({"build", "--emit=" + what, "-o", "-", sample("allreduce")});
+    CAPTURE(what, outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK_FALSE(outcome.out.empty());
+    if (what == "ir") CHECK(outcome.out == run_pldc({sample("allreduce")}).out);
+    if (what == "manifest") CHECK(nlohmann::json::parse(outcome.out).is_object());
+    if (what == "kernels") CHECK(contains(outcome.out, "kernel_entry"));
+  }
+  const TempDir dir;
+  REQUIRE(pldc_with_cache({"build", "--emit=manifest", "-o", dir.path("m"), sample("allreduce")}).code == 0);
+  CHECK(dir.list("m") == std::vector<std::string>{"manifest.json"});
+}
+
+TEST_CASE("build: a depfile that make reads") {
+  const TempDir dir;
+  const std::string file = dir.write("a $b.pld", content(sample("scale_add")));
+  const Outcome outcome =
+      pldc_with_cache({"build", "--emit-only", "-MD", "-MF", dir.path("x.d"), "-MT", "all it", file, "-o", dir.path("o")});
+  CAPTURE(outcome.err);
+  REQUIRE(outcome.code == 0);
+  CHECK(content(dir.path("x.d")).rfind("all\\ it: " + dir.path("a\\ $$b.pld") + "\n", 0) == 0);
+  REQUIRE(pldc_with_cache({"build", "--emit-only", "-MD", sample("scale_add"), "-o", dir.path("p")}).code == 0);
+  const std::string all = content(dir.path("p/scale_add.d"));
+  CHECK(contains(all, dir.path("p/manifest.json")));
+  CHECK(run({"make", "-n", "-f", dir.path("p/scale_add.d")}).exit_code == 0);
+}
+
+TEST_CASE("build: a compiler that fails or is missing") {
+  const TempDir dir;
+  const Outcome missing = pldc_with_cache({"build", "--cxx=no-such-compiler", sample("scale_add"), "-o", dir.path("a")});
+  CHECK(missing.code == 1);
+  CHECK(contains(missing.err, "'no-such-compiler' cannot be started"));
+  const Outcome failing = pldc_with_cache({"build", "--cxxflags=-fno-such-flag", sample("scale_add"), "-o", dir.path("b")});
+  CHECK(failing.code == 1);
+  CHECK(contains(failing.err, "the C++ compiler failed with exit code 1"));
+  CHECK_FALSE(fs::exists(dir.path("b/bin/scale_add")));
+}
+
+TEST_CASE("run: builds into the cache once, passes options on, gives the program's exit code") {
+  const Outcome first = pldc_with_cache({"run", sample("scale_add"), "--random", "--scalar", "k=2", "--out", "out=-"});
+  CAPTURE(first.err);
+  REQUIRE(first.code == 0);
+  CHECK_FALSE(first.out.empty());
+  const Outcome second = pldc_with_cache({"run", "-v", sample("scale_add"), "--random", "--scalar", "k=2", "--out", "out=-"});
+  CHECK(second.out == first.out);
+  CHECK(contains(second.err, "using "));
+  const Outcome missing = pldc_with_cache({"run", sample("scale_add")});
+  CHECK(missing.code == 1);
+  CHECK_FALSE(missing.err.empty());
+  const TempDir dir;
+  CHECK(pldc_with_cache({"run", "--build-dir=" + dir.path("b"), sample("scale_add"), "--random", "--scalar=k=2"}).code == 0);
+  CHECK(fs::exists(dir.path("b/bin/scale_add")));
+}
+
+TEST_CASE("run: every stage is executable and gives the same values") {
+  const std::vector<std::string> rest = {"--ranks=3", "--random=9", "--out=ys=-"};
+  std::vector<std::string> args = {"run", sample("neighbours")};
+  args.insert(args.end(), rest.begin(), rest.end());
+  const Outcome whole = pldc_with_cache(args);
+  CAPTURE(whole.err);
+  REQUIRE(whole.code == 0);
+  for (const std::string pass : {"ConvertToSSA", "MaterializeCommDomainScopes"}) {
+    std::vector<std::string> stage = args;
+    stage.push_back("--after=" + pass);
+    const Outcome outcome = pldc_with_cache(stage);
+    CAPTURE(pass, outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK(outcome.out == whole.out);
+    // The dump run as a file gives the same.
+    const TempDir dir;
+    const std::string dump = dir.write("neighbours.pld", run_pldc({"--dump-after=" + pass, sample("neighbours")}).out);
+    std::vector<std::string> text = {"run", "--passes=NONE", dump};
+    text.insert(text.end(), rest.begin(), rest.end());
+    const Outcome from_text = pldc_with_cache(text);
+    CAPTURE(from_text.err);
+    CHECK(from_text.out == whole.out);
+  }
+}
+
+TEST_CASE("samples: all of them check, survive a round trip and run") {
+  const std::map<std::string, std::vector<std::string>> options = {{"scale_add", {"--scalar=k=3"}},
+                                                                   {"make/scale", {"--scalar=k=3"}}};
+  const char* root = std::getenv("PLDC_SOURCE_ROOT");
+  const fs::path samples = fs::path(root != nullptr ? root : ".") / "samples";
+  std::size_t count = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(samples)) {
+    if (entry.path().extension() != ".pld") continue;
+    ++count;
+    const std::string path = entry.path().string();
+    CAPTURE(path);
+    CHECK(run_pldc({"roundtrip", "--semantic", "--each", path}).code == 0);
+    CHECK(content(path).rfind("# ", 0) == 0);  // says what it shows
+    std::vector<std::string> args = {"run", path, "--random"};
+    const std::string name = fs::relative(entry.path(), samples).replace_extension().string();
+    if (const auto found = options.find(name); found != options.end()) {
+      args.insert(args.end(), found->second.begin(), found->second.end());
+    }
+    const Outcome outcome = pldc_with_cache(args);
+    CAPTURE(outcome.err);
+    CHECK(outcome.code == 0);
+  }
+  CHECK(count >= 4);
+}
+
+TEST_CASE("samples/make: rebuilds exactly when the .pld changes") {
+  const char* root = std::getenv("PLDC_SOURCE_ROOT");
+  const char* build = std::getenv("PLDC_BUILD_ROOT");
+  if (root == nullptr || build == nullptr) return;
+  const TempDir dir;
+  fs::copy(std::string(root) + "/samples/make", dir.path("m"));
+  const std::string cache = variables().at("XDG_CACHE_HOME");
+  const auto make = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> args = {"env", "XDG_CACHE_HOME=" + cache, "make", std::string("PLDC=") + build + "/src/driver/pldc"};
+    args.insert(args.end(), words.begin(), words.end());
+    return run(args, dir.path("m"));
+  };
+  const auto first = make({});
+  CAPTURE(first.out, first.err);
+  REQUIRE(first.exit_code == 0);
+  CHECK(fs::exists(dir.path("m/scale.pldc/bin/scale")));
+  const auto second = make({});
+  CHECK(contains(second.out, "Nothing to be done"));
+  const auto time = fs::last_write_time(dir.path("m/scale.pldc/bin/scale"));
+  // A change that changes the program.
+  std::string text = content(dir.path("m/scale.pld"));
+  text.replace(text.find("N = 64"), 6, "N = 32");
+  dir.write("m/scale.pld", text);
+  fs::last_write_time(dir.path("m/scale.pld"), fs::file_time_type::clock::now() + std::chrono::seconds(2));
+  const auto third = make({});
+  CAPTURE(third.out, third.err);
+  CHECK(third.exit_code == 0);
+  CHECK(contains(third.out, " build "));
+  CHECK(fs::last_write_time(dir.path("m/scale.pldc/bin/scale")) != time);
+  make({"clean"});
+  CHECK_FALSE(fs::exists(dir.path("m/scale.pldc")));
+}

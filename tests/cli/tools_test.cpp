@@ -1,0 +1,183 @@
+// check, fmt, diff, roundtrip, list, explain, completions.
+#include <nlohmann/json.hpp>
+
+#include "cli/cli.h"
+#include "passes/pass.h"
+#include "support/catch.h"
+#include "support/process.h"
+#include "support/temp_dir.h"
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::string content(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+std::string with(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+const std::string kText = std::string(kScale) + "\n";
+// The same program, written by hand.
+const std::string kLoose = with(with(kScale, "u: pl.Tile[[1, 64], pl.FP32, pl.Mem.Vec] = ", "u =  "), "class Scale:", "class Scale :");
+
+}  // namespace
+
+TEST_CASE("check: nothing on a good file") {
+  const TempDir dir;
+  const Outcome outcome = run_pldc({"check", dir.write("f.pld", kScale)});
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.empty());
+  CHECK(outcome.err.empty());
+  CHECK(run_pldc({"check", "--roundtrip", dir.path("f.pld")}).code == 0);
+}
+
+TEST_CASE("check: a message has place, line, caret and code") {
+  const TempDir dir;
+  const Outcome outcome = run_pldc({"check", dir.write("f.pld", with(kScale, "pl.tile.muls(", "pl.tile.mulz("))});
+  CHECK(outcome.code == 1);
+  CHECK(outcome.out.empty());
+  CHECK(contains(outcome.err, "f.pld:9:"));
+  CHECK(contains(outcome.err, "pl.tile.mulz(t, k)\n"));
+  CHECK(contains(outcome.err, "^~~~"));
+  CHECK(contains(outcome.err, "did you mean 'pl.tile.muls'?"));
+}
+
+TEST_CASE("fmt: canonical text, idempotent") {
+  const TempDir dir;
+  const std::string file = dir.write("f.pld", kLoose);
+  const Outcome outcome = run_pldc({"fmt", file});
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out == kText);
+  CHECK(run_pldc({"fmt", dir.write("g.pld", outcome.out)}).out == outcome.out);
+}
+
+TEST_CASE("fmt: --check, -i and -o") {
+  const TempDir dir;
+  const std::string loose = dir.write("f.pld", kLoose);
+  const Outcome check = run_pldc({"fmt", "--check", loose});
+  CHECK(check.code == 4);
+  CHECK(check.out.empty());
+  CHECK(contains(check.err, "f.pld:5:12: error: is not in canonical form: expected `:`, found ` :`"));
+  CHECK(run_pldc({"fmt", loose, "-o", dir.path("out.pld")}).code == 0);
+  CHECK(content(dir.path("out.pld")) == kText);
+  CHECK(content(loose) == kLoose);
+  CHECK(run_pldc({"fmt", "-i", loose}).code == 0);
+  CHECK(content(loose) == kText);
+  CHECK(run_pldc({"fmt", "--check", loose}).code == 0);
+  // A file that only lacks the final newline is left as it is.
+  const std::string bare = dir.write("bare.pld", kScale);
+  CHECK(run_pldc({"fmt", "-i", bare}).code == 0);
+  CHECK(content(bare) == kScale);
+  CHECK(run_pldc({"fmt", "--check", bare}).code == 0);
+}
+
+TEST_CASE("roundtrip: silent when all holds, the first difference otherwise") {
+  const TempDir dir;
+  const Outcome good = run_pldc({"roundtrip", dir.write("f.pld", kScale)});
+  CHECK(good.code == 0);
+  CHECK(good.out.empty());
+  CHECK(good.err.empty());
+  const std::string loose = dir.write("g.pld", kLoose);
+  const Outcome differs = run_pldc({"roundtrip", loose});
+  CHECK(differs.code == 4);
+  CHECK(differs.out.empty());
+  CHECK(contains(differs.err, "g.pld:5:12: error: "));
+  CHECK(contains(differs.err, "expected `:`, found ` :`"));
+  CHECK(contains(differs.err, "           ^"));
+  CHECK(run_pldc({"roundtrip", "--semantic", loose}).code == 0);
+  CHECK(run_pldc({"roundtrip", "--semantic", "--each", loose}).code == 0);
+  CHECK(run_pldc({"roundtrip", dir.write("bad.pld", "@\n")}).code == 1);
+}
+
+TEST_CASE("diff: names the path, exit 4") {
+  const TempDir dir;
+  const std::string a = dir.write("a.pld", kScale);
+  const std::string b = dir.write("b.pld", with(kScale, "muls(t, k)", "adds(t, k)"));
+  const std::string renamed = dir.write("c.pld", with(with(with(kScale, "u: ", "other: "), "store(u,", "store(other,"),
+                                                      "class Scale", "class Other"));
+  const Outcome same = run_pldc({"diff", a, a});
+  CHECK(same.code == 0);
+  CHECK(same.out.empty());
+  CHECK(run_pldc({"diff", a, renamed}).code == 0);
+  const Outcome differs = run_pldc({"diff", a, b});
+  CHECK(differs.code == 4);
+  CHECK(differs.err.empty());
+  CHECK(contains(differs.out, "kernel.body[1]"));
+  CHECK(contains(differs.out, "b.pld:9:"));
+  const Outcome quiet = run_pldc({"diff", "-q", a, b});
+  CHECK(quiet.code == 4);
+  CHECK(quiet.out.empty());
+  CHECK(run_pldc({"diff", a, dir.path("none.pld")}).code == 1);
+  CHECK(run_pldc({"diff", dir.path("none.pld"), a}).code == 1);
+}
+
+TEST_CASE("list: text and JSON name the same things") {
+  for (const std::string topic : {"passes", "ops", "types", "diagnostics", "targets"}) {
+    CAPTURE(topic);
+    const Outcome text = run_pldc({"list", topic});
+    CHECK(text.code == 0);
+    const auto json = nlohmann::json::parse(run_pldc({"list", topic, "--json"}).out);
+    REQUIRE(json.is_array());
+    CHECK(json.size() > 1);
+    for (const auto& entry : json) {
+      const std::string name = entry.contains("name") ? entry["name"] : entry["id"];
+      CAPTURE(name);
+      CHECK(contains(text.out, name));
+    }
+  }
+  CHECK(nlohmann::json::parse(run_pldc({"list", "passes", "--json"}).out)[0].contains("required"));
+}
+
+TEST_CASE("explain: every pass, op and diagnostic") {
+  for (const std::string topic : {"passes", "ops", "diagnostics"}) {
+    for (const auto& entry : nlohmann::json::parse(run_pldc({"list", topic, "--json"}).out)) {
+      const std::string name = entry.contains("name") ? entry["name"] : entry["code"];
+      const Outcome outcome = run_pldc({"explain", name});
+      CAPTURE(name, outcome.out);
+      CHECK(outcome.code == 0);
+      CHECK(contains(outcome.out, name));
+      CHECK(outcome.out.size() > 40);
+    }
+  }
+  CHECK(contains(run_pldc({"explain", "902"}).out, "unknown_option"));
+  CHECK(contains(run_pldc({"explain", "unknown_option"}).out, "PLD0902"));
+  CHECK(contains(run_pldc({"explain", "pl.tile.load"}).out, "tile.load"));
+  CHECK(contains(run_pldc({"explain", "SSAForm"}).out, "ConvertToSSA"));
+  CHECK(contains(run_pldc({"explain", "matmul"}).out, "tile.matmul"));
+}
+
+TEST_CASE("completions: valid shell that knows options and subcommands") {
+  const TempDir dir;
+  for (const std::string shell : {"bash", "zsh", "fish"}) {
+    const Outcome outcome = run_pldc({"completions", shell});
+    CHECK(outcome.code == 0);
+    CHECK(contains(outcome.out, "dump-after"));
+    CHECK(contains(outcome.out, "roundtrip"));
+    pldc::ProcessSpec syntax;
+    syntax.args = {shell, "-n", dir.write(shell, outcome.out)};
+    syntax.capture = true;
+    const pldc::ProcessResult result = pldc::run_process(syntax);
+    CAPTURE(shell, result.err);
+    if (result.error.empty()) CHECK(result.exit_code == 0);
+  }
+  // bash completes for real.
+  pldc::ProcessSpec bash;
+  const std::string script = dir.write("go", "source " + dir.path("bash") +
+                                                  "; COMP_WORDS=(pldc check --diag); COMP_CWORD=2; _pldc; "
+                                                  "printf '%s ' \"${COMPREPLY[@]}\"; COMP_WORDS=(pldc rou); COMP_CWORD=1; "
+                                                  "_pldc; printf '%s ' \"${COMPREPLY[@]}\"");
+  bash.args = {"bash", script};
+  bash.capture = true;
+  const pldc::ProcessResult result = pldc::run_process(bash);
+  if (result.error.empty()) {
+    CAPTURE(result.err);
+    CHECK(contains(result.out, "--diag-format="));
+    CHECK(contains(result.out, "roundtrip"));
+  }
+}

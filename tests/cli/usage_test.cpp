@@ -1,0 +1,295 @@
+// The command line itself: help, options, response files, environment, exit codes.
+#include <nlohmann/json.hpp>
+
+#include "cli/cli.h"
+#include "support/catch.h"
+#include "support/temp_dir.h"
+
+using Words = std::vector<std::string>;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::size_t lines(const std::string& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
+
+const Words kCommands = {"opt",  "build", "run",     "roundtrip", "check",
+                         "fmt",  "diff",  "list",    "explain",   "completions"};
+
+}  // namespace
+
+TEST_CASE("help: goes to stdout, exit 0, one screen with examples") {
+  const Outcome root = run_pldc({"-h"});
+  CHECK(root.code == 0);
+  CHECK(root.err.empty());
+  CHECK(contains(root.out, "usage: pldc"));
+  CHECK(contains(root.out, "--dump-after=MaterializeCommDomainScopes"));
+  CHECK(lines(root.out) <= 24);
+  for (const std::string& command : kCommands) {
+    CAPTURE(command);
+    CHECK(contains(root.out, "  " + command));
+    const Outcome brief = run_pldc({command, "-h"});
+    CHECK(brief.code == 0);
+    CHECK(brief.err.empty());
+    CHECK(contains(brief.out, "usage: pldc " + command));
+    CHECK(contains(brief.out, "examples:"));
+    CHECK(lines(brief.out) <= 40);
+    const Outcome full = run_pldc({command, "--help"});
+    CHECK(full.code == 0);
+    CHECK(contains(full.out, "--diag-format"));
+    CHECK(contains(full.out, "exit codes:"));
+    CHECK_FALSE(contains(full.out, "--crash"));
+    // Lines fit a terminal.
+    std::istringstream in(full.out);
+    for (std::string line; std::getline(in, line);) CHECK(line.size() <= 110);
+  }
+  CHECK(run_pldc({"--help"}).code == 0);
+}
+
+TEST_CASE("help: three examples of every subcommand") {
+  for (const std::string& command : kCommands) {
+    CAPTURE(command);
+    const std::string text = run_pldc({command, "-h"}).out;
+    std::size_t count = 0;
+    for (std::size_t at = text.find("\n  "); at != std::string::npos; at = text.find("\n  ", at + 1)) ++count;
+    CHECK(count >= 3);
+  }
+}
+
+TEST_CASE("version") {
+  const Outcome version = run_pldc({"--version"});
+  CHECK(version.code == 0);
+  CHECK(version.out == std::string("pldc ") + PLDC_VERSION + "\n");
+  CHECK(run_pldc({"check", "--version"}).out == version.out);
+}
+
+TEST_CASE("no arguments: help on stderr, exit 2") {
+  const Outcome nothing = run_pldc({});
+  CHECK(nothing.code == 2);
+  CHECK(nothing.out.empty());
+  CHECK(contains(nothing.err, "usage: pldc"));
+}
+
+TEST_CASE("wrong command lines: exit 2, stdout empty, a message with a code") {
+  const TempDir dir;
+  const std::string file = dir.write("f.pld", kScale);
+  const std::vector<Words> wrong = {
+      {"--no-such-option", file},
+      {"chek", file},
+      {"check"},
+      {"opt"},
+      {"build"},
+      {"run"},
+      {"fmt"},
+      {"roundtrip"},
+      {"diff", file},
+      {"diff", file, file, file},
+      {"list"},
+      {"list", "pases"},
+      {"explain"},
+      {"explain", "NoSuchThing"},
+      {"completions", "tcsh"},
+      {"--diag-format=xml", file},
+      {"--color=sometimes", file},
+      {"--dialect=new", file},
+      {"--style=long", file},
+      {"--max-errors=many", file},
+      {"-Wno-such", file},
+      {"-W", "such", file},
+      {"--passes", file, "--no-such"},
+      {"--passes=NoSuchPass", file},
+      {"--passes=Simplify,!NoSuchPass", file},
+      {"--stop-after=NoSuchPass", file},
+      {"--start-after=NoSuchPass", file},
+      {"--disable-pass=NoSuchPass", file},
+      {"--dump-after=NoSuchPass", file},
+      {"--dump-before=NoSuchPass", file},
+      {"--passes=ConvertToSSA", "--dump-after=Simplify", file},
+      {"--pass-option=Simplify", file},
+      {"--pass-option=NoSuch.key=1", file},
+      {"--pass-option=SynthesizeAllReduceSignals.sharing=none", file},
+      {"--verify-each=often", file},
+      {"--verify-each", "--no-verify", file},
+      {"--timing=xml", file},
+      {"--dump-func=[", "--dump-all", file},
+      {"-o", "x", file, file},
+      {"--dump-dir=x", file, file},
+      {"fmt", "-i", "--check", file},
+      {"fmt", "-i", "-o", "x", file},
+      {"build", "--target=gpu", file},
+      {"build", "--emit=text", file},
+      {"build", "-o", "-", file},
+      {"build", "-MF", "x", file},
+      {"build", "--emit=ir", "-o", "-", "-MD", file},
+      {"build", "-j", "many", file},
+      {"run", "--target=ascend", file},
+      {"run", "--ranks=0", file},
+      {"run", file, file},
+      {"run", "--schedule=random", file},
+      {"run", "--after=Simplify", "--stop-after=Simplify", file},
+      {"diff", "--limit=-1", file, file},
+      {"list", "passes", "ops"},
+      {"@no-such-file"},
+  };
+  for (const Words& words : wrong) {
+    const Outcome outcome = run_pldc(words);
+    CAPTURE(words, outcome.out, outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.out.empty());
+    CHECK(contains(outcome.err, "error: "));
+    CHECK(contains(outcome.err, "[PLD0"));
+  }
+}
+
+TEST_CASE("slips are guessed") {
+  const TempDir dir;
+  const std::string file = dir.write("f.pld", kScale);
+  CHECK(contains(run_pldc({"chekc", file}).err, "did you mean 'check'?"));
+  CHECK(contains(run_pldc({"--pases=NONE", file}).err, "did you mean '--passes'?"));
+  CHECK(contains(run_pldc({"--dump-after=Simplfy", file}).err, "did you mean 'Simplify'?"));
+  CHECK(contains(run_pldc({"--style=concice", file}).err, "did you mean 'concise'?"));
+  CHECK(contains(run_pldc({"explain", "tile.lod"}).err, "did you mean 'tile.load'?"));
+  CHECK(contains(run_pldc({"-Wno-no_efect", file}).err, "did you mean 'no_effect'?"));
+}
+
+TEST_CASE("errors of the command line obey --diag-format") {
+  const Outcome outcome = run_pldc({"--diag-format=json", "--no-such", "x.pld"});
+  CHECK(outcome.code == 2);
+  const auto json = nlohmann::json::parse(outcome.err);
+  CHECK(json["id"] == "unknown_option");
+  CHECK(json["severity"] == "error");
+}
+
+TEST_CASE("options may stand before the subcommand and after the file") {
+  const TempDir dir;
+  const std::string file = dir.write("f.pld", kScale);
+  CHECK(run_pldc({"--color=never", "check", file}).code == 0);
+  CHECK(run_pldc({"check", file, "--color=never"}).code == 0);
+  // The value of an option is no subcommand.
+  CHECK(run_pldc({"--passes", "NONE", file}).code == 0);
+  CHECK(run_pldc({"--style", "printed", "check", file}).code == 0);
+}
+
+TEST_CASE("the last of a repeated option wins") {
+  const TempDir dir;
+  const std::string file = dir.write("f.pld", kScale);
+  CHECK(run_pldc({"--passes=NONE", "--style=concise", "--style=printed", file}).out == std::string(kScale) + "\n");
+}
+
+TEST_CASE("response files") {
+  const TempDir dir;
+  const std::string file = dir.write("with space.pld", kScale);
+  const std::string args = dir.write("args", "--passes=NONE\n'" + file + "'\n");
+  const Outcome outcome = run_pldc({"@" + args});
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out == std::string(kScale) + "\n");
+  const std::string nested = dir.write("nested", "check @" + args);
+  CHECK(run_pldc({"fmt", "@" + dir.write("only", "'" + file + "'")}).code == 0);
+  CHECK(run_pldc({"@" + nested}).code == 2);  // check has no --passes
+  CHECK(run_pldc({"@" + dir.write("open", "'x")}).code == 2);
+  const std::string self = dir.path("self");
+  dir.write("self", "@" + self);
+  CHECK(contains(run_pldc({"@" + self}).err, "includes itself"));
+}
+
+TEST_CASE("PLDC_FLAGS: read first, and only what the subcommand knows") {
+  const TempDir dir;
+  const std::string file = dir.write("f.pld", kScale);
+  const auto flags = [](const std::string& words) { return std::map<std::string, std::string>{{"PLDC_FLAGS", words}}; };
+  CHECK(run_pldc({file}, flags("--passes=NONE")).out == std::string(kScale) + "\n");
+  CHECK(run_pldc({"fmt", file}, flags("--passes=NONE --dump-all")).code == 0);
+  CHECK(run_pldc({"fmt", file}, flags("--passes NONE")).code == 0);
+  CHECK(run_pldc({"fmt", file}, flags("--no-such-option")).code == 2);
+  CHECK(run_pldc({"fmt", file}, flags("'open")).code == 2);
+  CHECK(run_pldc({"--style=printed", "--passes=NONE", file}, flags("--style=concise")).out == std::string(kScale) + "\n");
+}
+
+TEST_CASE("print-options: what differs from the defaults") {
+  const Outcome outcome =
+      run_pldc({"--print-options", "--passes=A,B", "--style=concise", "-W", "error", "--verify-each", "--max-errors=20",
+                "--stats", "-o", "a b", "f.pld"});
+  CHECK(outcome.code == 0);
+  CHECK(outcome.err.empty());
+  for (const char* line : {"--passes=A,B\n", "--style=concise\n", "-W error\n", "--verify-each\n", "--stats\n",
+                           "--output='a b'\n"}) {
+    CAPTURE(line, outcome.out);
+    CHECK(contains(outcome.out, line));
+  }
+  CHECK_FALSE(contains(outcome.out, "max-errors"));
+  CHECK_FALSE(contains(outcome.out, "f.pld"));
+  CHECK(run_pldc({"check", "--print-options", "f.pld"}).out.empty());
+}
+
+TEST_CASE("several files: each is processed, the worst code counts") {
+  const TempDir dir;
+  const std::string good = dir.write("good.pld", kScale);
+  const std::string bad = dir.write("bad.pld", "import pypto.language as pl\n\n@pl.program\nclass\n");
+  const std::string loose = dir.write("loose.pld", std::string("\n\n") + kScale);
+  const std::string missing = dir.path("missing.pld");
+  const Outcome outcome = run_pldc({"check", bad, missing, good});
+  CHECK(outcome.code == 1);
+  CHECK(contains(outcome.err, "bad.pld:4:"));
+  CHECK(contains(outcome.err, "missing.pld' cannot be read: No such file or directory"));
+  CHECK(run_pldc({"check", good, good}).code == 0);
+  CHECK(run_pldc({"fmt", "--check", good, loose}).code == 4);
+  CHECK(run_pldc({"fmt", "--check", loose, bad}).code == 1);
+  const Outcome printed = run_pldc({"--passes=NONE", good, bad, good});
+  CHECK(printed.code == 1);
+  CHECK(printed.out == std::string(kScale) + "\n" + kScale + "\n");
+}
+
+TEST_CASE("sarif: one document for a whole run") {
+  const TempDir dir;
+  const std::string bad = dir.write("bad.pld", "@\n");
+  const Outcome outcome = run_pldc({"check", "--diag-format=sarif", bad, bad});
+  CHECK(outcome.code == 1);
+  const auto json = nlohmann::json::parse(outcome.err);
+  CHECK(json["runs"][0]["results"].size() >= 2);
+  const Outcome fine = run_pldc({"check", "--diag-format=sarif", dir.write("good.pld", kScale)});
+  CHECK(nlohmann::json::parse(fine.err)["runs"][0]["results"].empty());
+}
+
+TEST_CASE("max-errors stops and says so") {
+  const TempDir dir;
+  std::string text = kScale;
+  text += "\n";
+  for (int i = 0; i < 5; ++i) text += "        v" + std::to_string(i) + " = pl.tile.no_such_op(x)\n";
+  const std::string file = dir.write("f.pld", text);
+  const Outcome all = run_pldc({"check", file});
+  CHECK(all.code == 1);
+  CHECK(contains(all.err, "v4 = "));
+  const Outcome few = run_pldc({"check", "--max-errors=2", file});
+  CHECK_FALSE(contains(few.err, "v4 = "));
+  CHECK(contains(few.err, "too many errors, stopping (2 shown"));
+}
+
+TEST_CASE("colours: only when asked for, or on a terminal without NO_COLOR") {
+  const TempDir dir;
+  const std::string bad = dir.write("bad.pld", "@\n");
+  CHECK(contains(run_pldc({"check", "--color=always", bad}).err, "\033["));
+  CHECK_FALSE(contains(run_pldc({"check", "--color=never", bad}).err, "\033["));
+  CHECK_FALSE(contains(run_pldc({"check", bad}).err, "\033["));
+}
+
+TEST_CASE("crashes: a file with input and options, one line on stderr, exit 3") {
+  const TempDir dir;
+  const std::string file = dir.write("f.pld", kScale);
+  for (const std::string how : {"check", "memory"}) {
+    const TempDir crashes;
+    const Outcome outcome = run_pldc({"check", "--crash=" + how, file}, {}, crashes.path(""));
+    CAPTURE(how, outcome.err);
+    CHECK(outcome.code == 3);
+    CHECK(lines(outcome.err) == 1);
+    CHECK(contains(outcome.err, "pldc: internal error: "));
+    const auto names = crashes.list("");
+    REQUIRE(names.size() == 1);
+    CHECK(contains(outcome.err, names.front()));
+    std::ifstream in(crashes.path(names.front()));
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    CHECK(contains(text, "# arguments: [\"check\",\"--crash=" + how + "\","));
+    CHECK(text.size() > std::string(kScale).size());
+    CHECK(text.substr(text.size() - std::string(kScale).size()) == kScale);
+    // The crash file is itself a program: the header is comments.
+    CHECK(run_pldc({"check", crashes.path(names.front())}).code == 0);
+  }
+}

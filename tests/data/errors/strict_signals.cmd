@@ -1,0 +1,1 @@
+opt --strict-signals %s
