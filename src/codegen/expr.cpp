@@ -203,11 +203,6 @@ std::string ScalarText::binary(const Binary* expr, int level) const {
   DType out_dtype = is_comparison(expr->op) || is_logical(expr->op) ? DType::BOOL : dtype;
 
   if (op.level == kPrimary) {  // a helper: the type is written, so that literals need none
-    if (is_float(dtype) && expr->op == BinaryOp::FloorMod) {
-      diags_.report<Diag::codegen_scalar_form>(expr->span, info_of(expr->op).text, name_of(dtype))
-          .help("compute x - (x // y) * y, or cast the operands to an integer dtype");
-      return "0";
-    }
     out = fmt::format("{}<{}>({}, {})", op.text, type, converted(expr->lhs, dtype, 0), converted(expr->rhs, dtype, 0));
   } else if (expr->op == BinaryOp::FloatDiv && !is_float(dtype)) {
     out = fmt::format("static_cast<double>({}) / static_cast<double>({})", text(expr->lhs, 0), text(expr->rhs, 0));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "codegen/device/tile_form.h"
 #include "codegen/emit.h"
 #include "frontend/text.h"
 #include "ir/check_op.h"
@@ -11,10 +12,6 @@
 
 namespace pldc {
 namespace {
-
-constexpr std::int64_t kLine = 32;  // bytes: the transfer unit, to which rows and columns are rounded up
-
-std::int64_t round_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 bool packed(const PhysicalTile& t) { return t.column || t.rows == 1 || t.phys_cols == t.cols; }
 
@@ -81,15 +78,12 @@ std::optional<PhysicalTile> physical_tile(const TileType* type) {
       out.cols = *extent;
     }
   }
-  out.phys_rows = out.rows;
-  out.phys_cols = out.cols;
-  const std::int64_t size = byte_width(type->dtype);
-  if (type->space.value_or(MemSpace::Vec) == MemSpace::Vec) {
-    out.column = out.cols == 1 && out.rows > 1;
-    std::int64_t& extent = out.column ? out.phys_rows : out.phys_cols;
-    extent = round_up(extent * size, kLine) / size;
-  }
-  out.bytes = static_cast<std::uint64_t>(out.phys_rows * out.phys_cols * size);
+  const MemSpace space = type->space.value_or(MemSpace::Vec);
+  const TileForm form = tile_form(space, type->dtype, out.rows, out.cols, effective_view(type));
+  out.phys_rows = form.rows;
+  out.phys_cols = form.cols;
+  out.column = out.cols == 1 && out.rows > 1 && form.by_columns;
+  out.bytes = form.bytes();
   return out;
 }
 

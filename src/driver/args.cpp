@@ -67,7 +67,8 @@ Command* pick_command(std::vector<std::string>& args, const std::vector<std::uni
     if (word == "--") break;
     if (word.size() > 1 && word[0] == '-') {
       // Before the subcommand is known an option is looked up in all tables: options of one name are alike.
-      const bool skip = std::any_of(apps.begin(), apps.end(), [&](const auto& app) { return takes_next_word(*app, word); });
+      const bool skip =
+          std::any_of(apps.begin(), apps.end(), [&](const auto& app) { return takes_next_word(*app, word); });
       if (skip) ++i;
       continue;
     }

@@ -14,8 +14,9 @@ class Session;
 // Replaces each @FILE by the words in FILE. False and an error if that fails.
 bool expand_response_files(std::vector<std::string>& args, std::string& file, std::string& error);
 
-// Picks the subcommand out of `args` and removes its name. The first word that is neither an option nor the value of one
-// decides: a subcommand's name, or else an input file of the default subcommand. Null and a diagnostic if it is neither.
+// Picks the subcommand out of `args` and removes its name. The first word that is neither an option nor the
+// value of one decides: a subcommand's name, or else an input file of the default subcommand. Null and a
+// diagnostic if it is neither.
 Command* pick_command(std::vector<std::string>& args, const std::vector<std::unique_ptr<Command>>& commands,
                       const std::vector<std::unique_ptr<CLI::App>>& apps, std::string& unknown);
 

@@ -1,8 +1,9 @@
 #include "driver/catalog.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "support/diag.h"
@@ -79,17 +80,22 @@ std::string pass_details(const PassInfo& pass) {
   line("produces", pass.produced);
   line("invalidates", pass.invalidated);
   for (const PassOption& option : pass.options) {
-    out += fmt::format("  option {}.{}={} (default {}): {}\n", pass.name, option.key, option.values, option.def, option.doc);
+    out += fmt::format("  option {}.{}={} (default {}): {}\n", pass.name, option.key, option.values,
+                       option.def, option.doc);
   }
   return out;
 }
 
 std::string explain_pass(const PassInfo& pass) {
-  std::string out = fmt::format("{}: a pass\n\n{}.\n\n{}", pass.name, pass.summary, pass_details(pass));
+  std::string summary(pass.summary);
+  summary[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(summary[0])));
+  std::string out = fmt::format("{}: a pass\n\n{}.\n\n{}", pass.name, summary, pass_details(pass));
   for (const PipelineEntry& entry : default_pipeline()) {
-    if (entry.name == pass.name) out += fmt::format("  stands at {} because: {}\n", entry.number, entry.reason);
+    if (entry.name == pass.name)
+      out += fmt::format("  stands at {} because: {}\n", entry.number, entry.reason);
   }
-  return out + fmt::format("\nexample: pldc --dump-before={0} foo.pld; pldc --dump-after={0} foo.pld\n", pass.name);
+  return out +
+         fmt::format("\nexample: pldc --dump-before={0} foo.pld; pldc --dump-after={0} foo.pld\n", pass.name);
 }
 
 std::string_view word_of(ArgKind kind) {
@@ -130,18 +136,21 @@ std::string explain_op(const OpInfo& op) {
   std::string out = fmt::format("{}: an op\n\n{}\n\n", op.name, op.doc.text);
   for (std::size_t i = 0; i < op.operand_count(); ++i) {
     const Operand& operand = op.operands[i];
-    out += fmt::format("  {}: {}{}\n", operand.name, word_of(operand.kind), operand.optional ? ", optional" : "");
+    out += fmt::format("  {}: {}{}\n", operand.name, word_of(operand.kind),
+                       operand.optional ? ", optional" : "");
   }
   for (std::size_t i = 0; i < op.keyword_count(); ++i) {
     const Keyword& keyword = op.keywords[i];
-    out += fmt::format("  {}=: keyword{}\n", keyword.name, keyword.when == KwWhen::Required ? "" : ", optional");
+    out +=
+        fmt::format("  {}=: keyword{}\n", keyword.name, keyword.when == KwWhen::Required ? "" : ", optional");
   }
   return out + fmt::format("\nexample: {}\n", signature(op));
 }
 
 std::string explain_diagnostic(Diag id) {
   const DiagInfo& info = diag_info(id);
-  std::string out = fmt::format("{} ({}): {}\n\n{}\n", diag_code(id), info.id, word_of(info.severity), info.explanation);
+  std::string out =
+      fmt::format("{} ({}): {}\n\n{}\n", diag_code(id), info.id, word_of(info.severity), info.explanation);
   if (!info.example.empty()) out += fmt::format("\nexample:\n{}\n", info.example);
   return out;
 }
@@ -189,7 +198,8 @@ std::string signature(const OpInfo& op) {
 std::string list_text(std::string_view what) {
   std::string out;
   if (what == "passes") {
-    for (const PassInfo& pass : all_passes()) out += fmt::format("{}: {}\n{}", pass.name, pass.summary, pass_details(pass));
+    for (const PassInfo& pass : all_passes())
+      out += fmt::format("{}: {}\n{}", pass.name, pass.summary, pass_details(pass));
   } else if (what == "ops") {
     for (const OpInfo* op : all_ops()) out += fmt::format("{}\n    {}\n", signature(*op), op->doc.text);
   } else if (what == "types") {
@@ -200,7 +210,8 @@ std::string list_text(std::string_view what) {
   } else if (what == "diagnostics") {
     for (std::size_t i = 0; i < kDiagCount; ++i) {
       const DiagInfo& info = kDiagInfo[i];
-      out += fmt::format("{} {:<7} {}: {}\n", diag_code(static_cast<Diag>(i)), word_of(info.severity), info.id, info.format);
+      out += fmt::format("{} {:<7} {}: {}\n", diag_code(static_cast<Diag>(i)), word_of(info.severity),
+                         info.id, info.format);
     }
   } else if (what == "targets") {
     for (const Fact& target : kTargets) out += fmt::format("{}: {}\n", target.name, target.text);
@@ -219,7 +230,8 @@ std::string list_json(std::string_view what) {
                  {"invalidated", json_of(pass.invalidated)}};
       entry["options"] = Json::array();
       for (const PassOption& o : pass.options) {
-        entry["options"].push_back({{"key", o.key}, {"values", o.values}, {"default", o.def}, {"doc", o.doc}});
+        entry["options"].push_back(
+            {{"key", o.key}, {"values", o.values}, {"default", o.def}, {"doc", o.doc}});
       }
       entry["positions"] = Json::array();
       for (const PipelineEntry& position : default_pipeline()) {
@@ -229,7 +241,10 @@ std::string list_json(std::string_view what) {
     }
   } else if (what == "ops") {
     for (const OpInfo* op : all_ops()) {
-      Json entry{{"name", op->name}, {"category", op_category(op->name)}, {"signature", signature(*op)}, {"doc", op->doc.text}};
+      Json entry{{"name", op->name},
+                 {"category", op_category(op->name)},
+                 {"signature", signature(*op)},
+                 {"doc", op->doc.text}};
       entry["operands"] = Json::array();
       for (std::size_t i = 0; i < op->operand_count(); ++i) {
         const Operand& o = op->operands[i];
@@ -243,9 +258,12 @@ std::string list_json(std::string_view what) {
       list.push_back(std::move(entry));
     }
   } else if (what == "types") {
-    for (const Fact& type : kTypes) list.push_back({{"name", type.name}, {"kind", "type"}, {"doc", type.text}});
+    for (const Fact& type : kTypes)
+      list.push_back({{"name", type.name}, {"kind", "type"}, {"doc", type.text}});
     for (std::size_t i = 0; i < std::size(EnumNames<DType>::names); ++i) {
-      list.push_back({{"name", EnumNames<DType>::names[i]}, {"kind", "dtype"}, {"bits", bit_width(static_cast<DType>(i))}});
+      list.push_back({{"name", EnumNames<DType>::names[i]},
+                      {"kind", "dtype"},
+                      {"bits", bit_width(static_cast<DType>(i))}});
     }
   } else if (what == "diagnostics") {
     for (std::size_t i = 0; i < kDiagCount; ++i) {
@@ -265,6 +283,15 @@ std::string list_json(std::string_view what) {
 
 std::string explain(std::string_view name, std::string& guess) {
   if (const PassInfo* pass = find_pass(name)) return explain_pass(*pass);
+  for (const PipelineEntry& entry : default_pipeline()) {
+    // PyPTO has it, this project does not yet; a text made after it can still be read and run.
+    if (entry.name == name) {
+      return fmt::format(
+          "{}: a pass that pldc does not have yet\n\nIt is number {} of PyPTO's default pipeline: {}.\n\n"
+          "example: pldc --start-after={} foo.pld, with the text that PyPTO printed after it\n",
+          name, entry.number, entry.reason, name);
+    }
+  }
   std::string_view op_name = name;
   if (op_name.substr(0, 3) == "pl.") op_name.remove_prefix(3);
   if (const OpId op = find_op(op_name); op != OpId::none_) return explain_op(op_info(op));

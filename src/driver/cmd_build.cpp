@@ -9,7 +9,9 @@
 namespace pldc {
 namespace {
 
-bool starts_with(std::string_view text, std::string_view begin) { return text.substr(0, begin.size()) == begin; }
+bool starts_with(std::string_view text, std::string_view begin) {
+  return text.substr(0, begin.size()) == begin;
+}
 
 // A name in a rule of make or ninja.
 std::string escaped(std::string_view path) {
@@ -28,17 +30,19 @@ class BuildCommand : public Command {
     return {"build",
             "FILE [-o DIR]",
             "Generate C++ for a program and compile it",
-            {"pldc build foo.pld && foo.pldc/bin/foo --ranks 4 --random --out y=-", "pldc build --emit=kernels -o - foo.pld",
-             "pldc build foo.pld -o out -MD -MF foo.d"}};
+            {"pldc build foo.pld && foo.pldc/bin/foo --ranks 4 --random --out y=-",
+             "pldc build --emit=kernels -o - foo.pld", "pldc build foo.pld -o out -MD -MF foo.d"}};
   }
 
   void add_options(CLI::App& app) override {
     OptionTable table(app);
-    table.group("Output").value("-o,--output", output_, "DIR", "where to (default: STEM.pldc); - with --emit prints");
+    table.group("Output").value("-o,--output", output_, "DIR",
+                                "where to (default: STEM.pldc); - with --emit prints");
     table.flag("--emit-only", emit_only_, "write the files, compile nothing");
     table.value("--emit", emit_, "WHAT", "only ir, host, chips, kernels or manifest")
         .one_of({"ir", "host", "chips", "kernels", "manifest"});
-    table.flag("--list-outputs", list_outputs_, "print the paths of all files that would be written, and stop");
+    table.flag("--list-outputs", list_outputs_,
+               "print the paths of all files that would be written, and stop");
     table.flag("--MD", depfile_, "write a depfile for make and ninja");
     table.value("--MF", depfile_name_, "FILE", "its name (default: DIR/STEM.d)");
     table.value("--MT", depfile_target_, "NAME", "the target in it (default: the program)");
@@ -51,7 +55,8 @@ class BuildCommand : public Command {
   int run(Session& session) override {
     if (files_.empty()) return session.usage_error("no FILE is given", "`-` is standard input");
     if (files_.size() > 1 && !output_.empty()) return session.usage_error("-o takes a single FILE");
-    if (output_ == "-" && emit_.empty()) return session.usage_error("-o - needs --emit: only one artefact can be printed");
+    if (output_ == "-" && emit_.empty())
+      return session.usage_error("-o - needs --emit: only one artefact can be printed");
     if (!depfile_ && !(depfile_name_.empty() && depfile_target_.empty())) {
       return session.usage_error("-MF and -MT need -MD");
     }
@@ -70,10 +75,10 @@ class BuildCommand : public Command {
     const std::string stem = path_stem(input.path);
     Tree tree;
     tree.directory = output_.empty() ? stem + ".pldc" : output_;
-    tree.name = stem;
     std::string ir;
-    if (!generate_tree(session, input, pipeline, passes_, generate_, tree, ir)) return kBadInput;
+    if (!generate_tree(session, input, pipeline, passes_, generate_, stem, tree, ir)) return kBadInput;
     const bool compiles = !emit_only_ && emit_.empty() && generate_.target != "ascend";
+    const std::string name = tree.program_name(stem);
     if (!emit_.empty()) tree.files = emitted(tree.files, stem, ir);
     if (tree.files.empty()) {
       input.diags.report<Diag::no_output>(Span{}, emit_);
@@ -81,19 +86,25 @@ class BuildCommand : public Command {
     }
     if (output_ == "-") return print(session, tree);
     if (list_outputs_) {
-      for (const std::string& path : outputs_of(tree, compiles)) session.out() << path << '\n';
+      for (const std::string& path : outputs_of(tree, name, compiles)) session.out() << path << '\n';
       return kFine;
     }
+    // Before anything is written: without a compiler nothing is.
+    Toolchain tools;
+    if (compiles && !find_toolchain(session, tools_, tools)) return kBadInput;
     if (!write_tree(session, tree)) return kBadInput;
-    if (compiles && !compile_tree(session, tree, tools_, true)) return kBadInput;
-    return depfile_ ? write_depfile(session, input, tree, compiles) : kFine;
+    if (compiles && !compile_tree(session, tree, tools, {"bin/" + name, "bin/lib" + name + ".a"}))
+      return kBadInput;
+    return depfile_ ? write_depfile(session, input, tree, name, compiles) : kFine;
   }
 
-  std::vector<TreeFile> emitted(const std::vector<TreeFile>& files, const std::string& stem, const std::string& ir) const {
+  std::vector<TreeFile> emitted(const std::vector<TreeFile>& files, const std::string& stem,
+                                const std::string& ir) const {
     if (emit_ == "ir") return {{stem + ".pld", ir}};
     std::vector<TreeFile> kept;
     for (const TreeFile& file : files) {
-      if (starts_with(file.path, emit_ + "/") || (emit_ == "manifest" && file.path == "manifest.json")) kept.push_back(file);
+      if (starts_with(file.path, emit_ + "/") || (emit_ == "manifest" && file.path == "manifest.json"))
+        kept.push_back(file);
     }
     return kept;
   }
@@ -107,32 +118,33 @@ class BuildCommand : public Command {
     return kFine;
   }
 
-  static std::vector<std::string> outputs_of(const Tree& tree, bool compiles) {
+  static std::vector<std::string> outputs_of(const Tree& tree, const std::string& name, bool compiles) {
     std::vector<std::string> paths;
     for (const TreeFile& file : tree.files) paths.push_back(path_join(tree.directory, file.path));
     if (compiles) {
-      paths.push_back(path_join(tree.directory, "bin/" + tree.name));
-      paths.push_back(path_join(tree.directory, "bin/lib" + tree.name + ".a"));
+      paths.push_back(path_join(tree.directory, "bin/" + name));
+      paths.push_back(path_join(tree.directory, "bin/lib" + name + ".a"));
     }
     std::sort(paths.begin(), paths.end());
     return paths;
   }
 
-  int write_depfile(Session& session, const Input& input, const Tree& tree, bool compiles) const {
+  int write_depfile(Session& session, const Input& input, const Tree& tree, const std::string& name,
+                    bool compiles) const {
     std::vector<std::string> targets = {depfile_target_};
     if (depfile_target_.empty()) {
       // The program first: ninja looks at the first name only.
-      targets = outputs_of(tree, compiles);
-      const std::string program = path_join(tree.directory, "bin/" + tree.name);
-      std::stable_partition(targets.begin(), targets.end(), [&](const std::string& path) { return path == program; });
+      targets = outputs_of(tree, name, compiles);
+      const std::string program = path_join(tree.directory, "bin/" + name);
+      std::stable_partition(targets.begin(), targets.end(),
+                            [&](const std::string& path) { return path == program; });
     }
     std::string text;
     for (const std::string& target : targets) text += (text.empty() ? "" : " \\\n ") + escaped(target);
     text += ":";
     if (input.path != "-") text += " " + escaped(input.path) + "\n\n" + escaped(input.path) + ":";
     text += "\n";
-    const std::string path =
-        depfile_name_.empty() ? path_join(tree.directory, tree.name + ".d") : depfile_name_;
+    const std::string path = depfile_name_.empty() ? path_join(tree.directory, name + ".d") : depfile_name_;
     return session.write_output(path, text) ? kFine : kBadInput;
   }
 

@@ -23,7 +23,8 @@ class CheckCommand : public Command {
 
   void add_options(CLI::App& app) override {
     OptionTable table(app);
-    table.group("Checks").flag("--roundtrip", roundtrip_, "also that the program survives being printed and read");
+    table.group("Checks").flag("--roundtrip", roundtrip_,
+                               "also that the program survives being printed and read");
     table.number("--ranks", ranks_, "N", "also match notifies and waits statically, for N ranks");
     table.files(files_, "FILE", "programs; - is standard input");
   }

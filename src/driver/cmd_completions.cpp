@@ -31,7 +31,8 @@ std::vector<Words> table() {
     for (const CLI::Option* option : app.get_options()) {
       if (option->get_group().empty() || option->get_positional()) continue;
       const bool value = option->get_items_expected_min() > 0;
-      for (const std::string& name : option->get_snames()) words.options.push_back({"-" + name, option->get_description(), value});
+      for (const std::string& name : option->get_snames())
+        words.options.push_back({"-" + name, option->get_description(), value});
       for (const std::string& name : option->get_lnames()) {
         words.options.push_back({spelled("--" + name), option->get_description(), value});
       }
@@ -130,7 +131,8 @@ std::string fish(const std::vector<Words>& commands) {
   std::string names;
   for (const Words& words : commands) names += (names.empty() ? "" : " ") + words.name;
   for (const Words& words : commands) {
-    out += fmt::format("complete -c pldc -n '__fish_use_subcommand' -a {} -d '{}'\n", words.name, quoted(words.summary, ""));
+    out += fmt::format("complete -c pldc -n '__fish_use_subcommand' -a {} -d '{}'\n", words.name,
+                       quoted(words.summary, ""));
   }
   for (const Words& words : commands) {
     // The default subcommand's options complete where no other subcommand is named.
@@ -142,9 +144,11 @@ std::string fish(const std::vector<Words>& commands) {
     }
     for (const Words::Option& option : words.options) {
       const bool is_long = option.name.size() > 2 && option.name[1] == '-';
-      const std::string kind = is_long ? "-l " + option.name.substr(2)
-                               : option.name.size() == 2 ? "-s " + option.name.substr(1) : "-o " + option.name.substr(1);
-      out += fmt::format("complete -c pldc -n '{}' {}{} -d '{}'\n", when, kind, option.value ? " -r" : "", quoted(option.text, ""));
+      const std::string kind = is_long                   ? "-l " + option.name.substr(2)
+                               : option.name.size() == 2 ? "-s " + option.name.substr(1)
+                                                         : "-o " + option.name.substr(1);
+      out += fmt::format("complete -c pldc -n '{}' {}{} -d '{}'\n", when, kind, option.value ? " -r" : "",
+                         quoted(option.text, ""));
     }
   }
   return out;

@@ -12,7 +12,8 @@ class DiffCommand : public Command {
     return {"diff",
             "A B",
             "Compare two programs by structure; names, comments and layout do not count",
-            {"pldc diff before.pld after.pld", "pldc diff --limit=1 a.pld b.pld", "pldc diff -q a.pld b.pld && echo same"}};
+            {"pldc diff before.pld after.pld", "pldc diff --limit=1 a.pld b.pld",
+             "pldc diff -q a.pld b.pld && echo same"}};
   }
 
   void add_options(CLI::App& app) override {

@@ -26,7 +26,8 @@ class FmtCommand : public Command {
   int run(Session& session) override {
     if (files_.empty()) return session.usage_error("no FILE is given", "`-` is standard input");
     if (in_place_ && check_) return conflict(session, "-i", "--check");
-    if (!output_.empty() && (in_place_ || check_)) return conflict(session, "-o", in_place_ ? "-i" : "--check");
+    if (!output_.empty() && (in_place_ || check_))
+      return conflict(session, "-o", in_place_ ? "-i" : "--check");
     if (!output_.empty() && files_.size() > 1) return session.usage_error("-o takes a single FILE");
     return session.each(files_, [&](Input& input) { return format(session, input); });
   }
@@ -39,7 +40,8 @@ class FmtCommand : public Command {
 
   int format(Session& session, Input& input) const {
     if (!session.read(input)) return kBadInput;
-    const std::string text = session.print_text(input, input.module, session.print_options_for(input.module, true));
+    const std::string text =
+        session.print_text(input, input.module, session.print_options_for(input.module, true));
     if (check_) {
       TextDifference d{};
       if (!first_difference(text, input.file->text(), d)) return kFine;

@@ -22,13 +22,15 @@ class ListCommand : public Command {
   }
 
   int run(Session& session) override {
-    if (topics_.size() != 1) return session.usage_error("list takes one of passes, ops, types, diagnostics, targets");
+    if (topics_.size() != 1)
+      return session.usage_error("list takes one of passes, ops, types, diagnostics, targets");
     const std::string& topic = topics_.front();
     const std::vector<std::string_view> all(std::begin(kListTopics), std::end(kListTopics));
     if (std::find(all.begin(), all.end(), topic) == all.end()) {
       const std::string_view guess = closest(topic, all);
-      return session.usage_error("'" + topic + "' is none of passes, ops, types, diagnostics, targets",
-                                 guess.empty() ? std::string() : "did you mean '" + std::string(guess) + "'?");
+      return session.usage_error(
+          "'" + topic + "' is none of passes, ops, types, diagnostics, targets",
+          guess.empty() ? std::string() : "did you mean '" + std::string(guess) + "'?");
     }
     session.out() << (json_ ? list_json(topic) : list_text(topic));
     return kFine;
@@ -60,8 +62,10 @@ class ExplainCommand : public Command {
       std::string guess;
       const std::string text = explain(name, guess);
       if (text.empty()) {
-        session.report<Diag::unknown_topic>(
-            guess.empty() ? "`pldc list passes|ops|diagnostics` shows the names" : "did you mean '" + guess + "'?", name);
+        session.report<Diag::unknown_topic>(guess.empty()
+                                                ? "`pldc list passes|ops|diagnostics` shows the names"
+                                                : "did you mean '" + guess + "'?",
+                                            name);
         code = kBadUsage;
         continue;
       }

@@ -13,7 +13,8 @@ class OptCommand : public Command {
     return {"opt",
             "[OPTIONS] FILE...",
             "Run the pass pipeline and print the IR",
-            {"pldc --dump-after=MaterializeCommDomainScopes foo.pld", "pldc --passes=ConvertToSSA,Simplify foo.pld -o out.pld",
+            {"pldc --dump-after=MaterializeCommDomainScopes foo.pld",
+             "pldc --passes=ConvertToSSA,Simplify foo.pld -o out.pld",
              "pldc --dump-dir=dumps --verify-each foo.pld"}};
   }
 
@@ -27,8 +28,10 @@ class OptCommand : public Command {
 
   int run(Session& session) override {
     if (files_.empty()) return session.usage_error("no FILE is given", "`-` is standard input");
-    if (files_.size() > 1 && !output_.empty() && output_ != "-") return session.usage_error("-o takes a single FILE");
-    if (files_.size() > 1 && !dumps_.directory.empty()) return session.usage_error("--dump-dir takes a single FILE");
+    if (files_.size() > 1 && !output_.empty() && output_ != "-")
+      return session.usage_error("-o takes a single FILE");
+    if (files_.size() > 1 && !dumps_.directory.empty())
+      return session.usage_error("--dump-dir takes a single FILE");
     Pipeline pipeline;
     if (!plan_pipeline(session, passes_, pipeline)) return kBadUsage;
     if (!Dumper::check(session, dumps_, pipeline.plan)) return kBadUsage;
@@ -44,7 +47,8 @@ class OptCommand : public Command {
     if (!dumper.finish() || result.program == nullptr) return kBadInput;
     if (dumper.owns_stdout()) return kFine;
     input.module.program = result.program;
-    const std::string text = session.print_text(input, input.module, session.print_options_for(input.module, false));
+    const std::string text =
+        session.print_text(input, input.module, session.print_options_for(input.module, false));
     return session.write_output(output_, text) ? kFine : kBadInput;
   }
 

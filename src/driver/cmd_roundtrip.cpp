@@ -13,12 +13,14 @@ class RoundtripCommand : public Command {
     return {"roundtrip",
             "[--semantic] [--each] FILE...",
             "Check that programs survive being printed and read",
-            {"pldc roundtrip dump.pld", "pldc roundtrip --semantic handwritten.pld", "pldc roundtrip --each foo.pld"}};
+            {"pldc roundtrip dump.pld", "pldc roundtrip --semantic handwritten.pld",
+             "pldc roundtrip --each foo.pld"}};
   }
 
   void add_options(CLI::App& app) override {
     OptionTable table(app);
-    table.group("Checks").flag("--semantic", semantic_, "do not compare the input's bytes: it is not canonical");
+    table.group("Checks").flag("--semantic", semantic_,
+                               "do not compare the input's bytes: it is not canonical");
     table.flag("--each", each_, "also after every pass of the pipeline");
     add_pass_options(app, passes_);
     table.files(files_, "FILE", "programs; - is standard input");

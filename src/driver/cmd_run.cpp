@@ -1,8 +1,8 @@
 // pldc run: build for this machine, into a cache, and run.
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
-
-#include <unistd.h>
 
 #include "driver/command.h"
 #include "driver/generate.h"
@@ -47,7 +47,8 @@ class RunCommand : public Command {
     table.value("--after", after_, "P", "run the IR as it stands after pass P");
     add_generate_options(app, generate_, false);
     table.group("Run");
-    value(table, "--ranks", "N", "number of ranks (default: what the program implies, else 2)").whole_number(1);
+    value(table, "--ranks", "N", "number of ranks (default: what the program implies, else 2)")
+        .whole_number(1);
     values(table, "--in", "NAME=FILE.npy", "value of a tensor parameter");
     values(table, "--scalar", "NAME=VALUE", "value of a scalar parameter");
     values(table, "--out", "NAME=FILE.npy", "write an Out or InOut parameter; - prints it");
@@ -81,7 +82,8 @@ class RunCommand : public Command {
     Pipeline pipeline;
     if (!plan_pipeline(session, passes_, pipeline)) return kBadUsage;
     std::string program;
-    const int code = session.each(files_, [&](Input& input) { return build(session, input, pipeline, program); });
+    const int code =
+        session.each(files_, [&](Input& input) { return build(session, input, pipeline, program); });
     return code == kFine ? start(session, program) : code;
   }
 
@@ -89,15 +91,17 @@ class RunCommand : public Command {
   // Options that only the program understands: kept as they were given.
   struct Forwarded {
     std::string name;
-    std::string value;               // of an option given at most once
+    std::string value;                // of an option given at most once
     std::vector<std::string> values;  // of one that may be repeated
   };
 
-  OptionRef value(OptionTable& table, const std::string& name, const std::string& kind, const std::string& text) {
+  OptionRef value(OptionTable& table, const std::string& name, const std::string& kind,
+                  const std::string& text) {
     forwarded_.push_back(std::make_unique<Forwarded>(Forwarded{name, {}, {}}));
     return table.value(name, forwarded_.back()->value, kind, text);
   }
-  OptionRef values(OptionTable& table, const std::string& name, const std::string& kind, const std::string& text) {
+  OptionRef values(OptionTable& table, const std::string& name, const std::string& kind,
+                   const std::string& text) {
     forwarded_.push_back(std::make_unique<Forwarded>(Forwarded{name, {}, {}}));
     return table.list(name, forwarded_.back()->values, kind, text);
   }
@@ -105,22 +109,25 @@ class RunCommand : public Command {
   int build(Session& session, Input& input, const Pipeline& pipeline, std::string& program) const {
     if (!session.read(input)) return kBadInput;
     Tree tree;
-    tree.name = path_stem(input.path);
     std::string ir;
-    if (!generate_tree(session, input, pipeline, passes_, generate_, tree, ir)) return kBadInput;
+    if (!generate_tree(session, input, pipeline, passes_, generate_, path_stem(input.path), tree, ir))
+      return kBadInput;
     // What the user should see before the program writes.
     session.show(input.diags);
-    const std::string cache = cache_directory(session.env());
+    const std::string name = tree.program_name(path_stem(input.path));
+    const std::vector<std::string> targets = {"bin/" + name};
+    Toolchain tools;
+    if (!find_toolchain(session, tools_, tools)) return kBadInput;
     if (!build_dir_.empty()) {
       tree.directory = build_dir_;
-      if (!write_tree(session, tree) || !compile_tree(session, tree, tools_, false)) return kBadInput;
-      program = path_join(tree.directory, "bin/" + tree.name);
+      if (!write_tree(session, tree) || !compile_tree(session, tree, tools, targets)) return kBadInput;
+      program = path_join(tree.directory, "bin/" + name);
       return kFine;
     }
-    const std::string key = build_key(session, tree, tools_);
-    if (key.empty()) return kBadInput;
+    const std::string cache = cache_directory(session.env());
+    const std::string key = build_key(tree, tools);
     const std::string final_directory = path_join(cache.empty() ? "/tmp" : cache, "run-" + key);
-    program = path_join(final_directory, "bin/" + tree.name);
+    program = path_join(final_directory, "bin/" + name);
     std::error_code ignored;
     if (file_exists(program)) {
       fs::last_write_time(final_directory, fs::file_time_type::clock::now(), ignored);
@@ -129,7 +136,7 @@ class RunCommand : public Command {
     }
     // Built under another name and renamed, so that runs at the same time do not meet half a program.
     tree.directory = final_directory + "." + std::to_string(getpid());
-    const bool built = write_tree(session, tree) && compile_tree(session, tree, tools_, false);
+    const bool built = write_tree(session, tree) && compile_tree(session, tree, tools, targets);
     if (built) {
       fs::rename(tree.directory, final_directory, ignored);
       if (ignored && !file_exists(program)) {
@@ -163,7 +170,8 @@ class RunCommand : public Command {
       session.report<Diag::cannot_start>("", command.args.front(), result.error);
       return kBadInput;
     }
-    if (result.signal != 0) session.err() << fmt::format("pldc: the program was ended by signal {}\n", result.signal);
+    if (result.signal != 0)
+      session.err() << fmt::format("pldc: the program was ended by signal {}\n", result.signal);
     return result.exit_code;
   }
 

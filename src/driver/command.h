@@ -42,7 +42,8 @@ std::unique_ptr<Command> make_list_command();
 std::unique_ptr<Command> make_explain_command();
 std::unique_ptr<Command> make_completions_command();
 
-// --- help ----------------------------------------------------------------------------------------------------------
+// --- help
+// ----------------------------------------------------------------------------------------------------------
 
 std::string version_text();
 std::string root_help(const std::vector<std::unique_ptr<Command>>& commands);

@@ -1,13 +1,13 @@
 #include "driver/crash.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include "support/hash.h"
 #include "support/version.h"
@@ -88,12 +88,13 @@ std::string one_line(std::string_view text) {
 
 }  // namespace
 
-CrashScope::CrashScope(std::string directory, const std::vector<std::string>& args, std::string_view input_name,
-                       std::string_view input_text)
+CrashScope::CrashScope(std::string directory, const std::vector<std::string>& args,
+                       std::string_view input_name, std::string_view input_text)
     : text_(input_text) {
   const nlohmann::json list = args;
-  header_ = fmt::format("# pldc crash file 1\n# version: {}\n# arguments: {}\n# input: {}\n", kVersion,
-                        list.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace), one_line(input_name));
+  header_ =
+      fmt::format("# pldc crash file 1\n# version: {}\n# arguments: {}\n# input: {}\n", kVersion,
+                  list.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace), one_line(input_name));
   const std::uint64_t hash = hash_combine(hash_bytes(header_), hash_bytes(input_text));
   if (access(directory.c_str(), W_OK) != 0) {
     const char* temporary = std::getenv("TMPDIR");

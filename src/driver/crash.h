@@ -1,4 +1,5 @@
-// Crash files: after a bug in pldc the input and the options are on disk, and stderr has one line that names the file.
+// Crash files: after a bug in pldc the input and the options are on disk, and stderr has one line that names
+// the file.
 #pragma once
 
 #include <string>
@@ -25,7 +26,8 @@ class CrashScope {
   std::string_view text_;
 };
 
-// Installs the signal handlers, with a stack of their own so that an overflow is caught too. Called once, by main.
+// Installs the signal handlers, with a stack of their own so that an overflow is caught too. Called once, by
+// main.
 void install_crash_handlers();
 
 }  // namespace pldc

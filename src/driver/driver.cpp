@@ -75,7 +75,8 @@ int run_main(const std::vector<std::string>& raw, Env& env) {
     for (const auto& c : commands) names.push_back(c->info().name);
     const std::string_view guess = closest(unknown, names);
     early.report<Diag::unknown_command>(
-        guess.empty() ? "`pldc -h` lists the subcommands" : fmt::format("did you mean '{}'?", guess), unknown);
+        guess.empty() ? "`pldc -h` lists the subcommands" : fmt::format("did you mean '{}'?", guess),
+        unknown);
     return fail(early, kBadUsage);
   }
   std::size_t index = 0;
@@ -84,7 +85,9 @@ int run_main(const std::vector<std::string>& raw, Env& env) {
   if (wants_help) {
     const bool named = args.size() != words;
     const bool all = asks(args, "--help");
-    *env.out << (!named && !all ? root_help(commands) : all ? full_help(*command, app) : short_help(*command, app));
+    *env.out << (!named && !all ? root_help(commands)
+                 : all          ? full_help(*command, app)
+                                : short_help(*command, app));
     if (!named && all) *env.out << '\n' << root_help(commands);
     return kFine;
   }

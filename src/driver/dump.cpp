@@ -69,7 +69,8 @@ bool Dumper::check(Session& session, const DumpOptions& options, const PassPlan&
   return good;
 }
 
-Dumper::Dumper(Session& session, Input& input, const DumpOptions& options, const Pipeline& pipeline, bool has_output)
+Dumper::Dumper(Session& session, Input& input, const DumpOptions& options, const Pipeline& pipeline,
+               bool has_output)
     : session_(session), input_(input), options_(options) {
   std::size_t requests = 0;
   bool globs = false;
@@ -85,12 +86,14 @@ Dumper::Dumper(Session& session, Input& input, const DumpOptions& options, const
   const bool to_files = !options.directory.empty();
   every_ = options.all || (to_files && requests == 0 && !options.changed);
   const bool wants_dumps = requests > 0 || every_ || options.changed;
-  single_ = requests == 1 && !globs && !every_ && !options.changed && !options.diff && !to_files && !has_output;
+  single_ =
+      requests == 1 && !globs && !every_ && !options.changed && !options.diff && !to_files && !has_output;
   owns_stdout_ = ((wants_dumps && !to_files) || options.diff) && !has_output;
 }
 
 PassCallbacks Dumper::callbacks() {
-  return {[this](const PassStep& step) { return before(step); }, [this](const PassStep& step) { return after(step); }};
+  return {[this](const PassStep& step) { return before(step); },
+          [this](const PassStep& step) { return after(step); }};
 }
 
 std::string Dumper::text_of(const Program* program) {
@@ -152,7 +155,8 @@ bool Dumper::after(const PassStep& step) {
   if (wanted) {
     if (asked && step.skipped) {
       input_.diags.report<Diag::no_effect>(
-          Span{}, "--dump-after=" + name, "pldc does not have this pass, so the IR is that of the pass before it");
+          Span{}, "--dump-after=" + name,
+          "pldc does not have this pass, so the IR is that of the pass before it");
     }
     file = file_name(number_of(step), "after", name);
     emit("after " + name, file, text_of(step.after));
@@ -177,7 +181,8 @@ bool Dumper::finish() {
     list.push_back(std::move(row));
     files += !entry.file.empty();
   }
-  failed_ = !session_.write_output(path_join(options_.directory, "index.json"), list.dump(2) + "\n") || failed_;
+  failed_ =
+      !session_.write_output(path_join(options_.directory, "index.json"), list.dump(2) + "\n") || failed_;
   if (!failed_) session_.err() << fmt::format("wrote {} dumps to {}\n", files, options_.directory);
   return !failed_;
 }

@@ -9,9 +9,11 @@ namespace pldc {
 
 class Dumper {
  public:
-  Dumper(Session& session, Input& input, const DumpOptions& options, const Pipeline& pipeline, bool has_output);
+  Dumper(Session& session, Input& input, const DumpOptions& options, const Pipeline& pipeline,
+         bool has_output);
 
-  // What each word means, for the command line as a whole; false and diagnostics if a word means no pass of the run.
+  // What each word means, for the command line as a whole; false and diagnostics if a word means no pass of
+  // the run.
   static bool check(Session& session, const DumpOptions& options, const PassPlan& plan);
 
   // The program as it was read.

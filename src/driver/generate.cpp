@@ -8,10 +8,14 @@ void add_generate_options(CLI::App& app, GenerateOptions& options, bool with_asc
   OptionTable table(app);
   table.group("Code generation");
   if (with_ascend) {
-    table.value("--target", options.target, "TARGET", "sim, mpi or ascend: where the program will run (default sim)")
+    table
+        .value("--target", options.target, "TARGET",
+               "sim, mpi or ascend: where the program will run (default sim)")
         .one_of({"sim", "mpi", "ascend"});
   } else {
-    table.value("--target", options.target, "TARGET", "sim or mpi: ranks as threads or as MPI processes (default sim)")
+    table
+        .value("--target", options.target, "TARGET",
+               "sim or mpi: ranks as threads or as MPI processes (default sim)")
         .one_of({"sim", "mpi"});
   }
   table.value("--entry", options.entry, "NAME", "which host function, if there are several");
@@ -19,17 +23,19 @@ void add_generate_options(CLI::App& app, GenerateOptions& options, bool with_asc
 }
 
 bool generate_tree(Session& session, Input& input, const Pipeline& pipeline, const PassOptions& passes,
-                   const GenerateOptions& options, Tree& tree, std::string& ir) {
+                   const GenerateOptions& options, const std::string& stem, Tree& tree, std::string& ir) {
   const RunResult result = run_pipeline(session, input, pipeline, passes);
   if (result.program == nullptr) return false;
   Module module = input.module;
   module.program = result.program;
   ir = session.print_text(input, module, session.print_options_for(module, false));
   BuildOptions build;
-  build.stem = tree.name;
+  build.stem = stem;
   build.source = input.file->name();
   build.entry = options.entry;
-  build.target = options.target == "mpi" ? Target::Mpi : options.target == "ascend" ? Target::Ascend : Target::Sim;
+  build.target = options.target == "mpi"      ? Target::Mpi
+                 : options.target == "ascend" ? Target::Ascend
+                                              : Target::Sim;
   build.line_map = options.debug_lines;
   std::vector<OutputFile> files;
   if (!generate(input.context, module, session.sources(), build, input.diags, files)) return false;

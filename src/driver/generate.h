@@ -15,9 +15,9 @@ struct GenerateOptions {
 };
 void add_generate_options(CLI::App& app, GenerateOptions& options, bool with_ascend);
 
-// Runs the passes and code generation. `tree.files` then has all files, the runtime headers included; `ir` is the program
-// as code generation saw it. False after an error.
+// Runs the passes and code generation. `tree.files` then has all files, the runtime headers included; `ir` is
+// the program as code generation saw it. False after an error.
 bool generate_tree(Session& session, Input& input, const Pipeline& pipeline, const PassOptions& passes,
-                   const GenerateOptions& options, Tree& tree, std::string& ir);
+                   const GenerateOptions& options, const std::string& stem, Tree& tree, std::string& ir);
 
 }  // namespace pldc

@@ -1,8 +1,8 @@
 // Help texts, made from the option table.
-#include <algorithm>
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
+#include <algorithm>
 
 #include "driver/command.h"
 #include "support/version.h"
@@ -28,6 +28,7 @@ std::string wrapped(std::string_view text, std::size_t indent) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(' '), text.size());
     if (column + end > kWidth && column > indent) {
+      while (!out.empty() && out.back() == ' ') out.pop_back();
       out += '\n' + std::string(indent, ' ');
       column = indent;
     }
@@ -53,7 +54,9 @@ std::vector<std::string> groups_of(const CLI::App& app) {
   return groups;
 }
 
-std::string usage_of(const CommandInfo& info) { return fmt::format("usage: pldc {} {}\n", info.name, info.usage); }
+std::string usage_of(const CommandInfo& info) {
+  return fmt::format("usage: pldc {} {}\n", info.name, info.usage);
+}
 
 std::string examples_of(const CommandInfo& info) {
   std::string out;
@@ -66,10 +69,13 @@ std::string examples_of(const CommandInfo& info) {
 std::string version_text() { return fmt::format("pldc {}\n", kVersion); }
 
 std::string root_help(const std::vector<std::unique_ptr<Command>>& commands) {
-  std::string out = "pldc: a compiler for the printed IR of PyPTO programs\n\nusage: pldc [SUBCOMMAND] [OPTIONS] FILE...\n\n";
+  std::string out =
+      "pldc: a compiler for the printed IR of PyPTO programs\n\nusage: pldc [SUBCOMMAND] [OPTIONS] "
+      "FILE...\n\n";
   for (const auto& command : commands) {
     const CommandInfo info = command->info();
-    out += fmt::format("  {:<12} {}{}\n", info.name, info.summary, command == commands.front() ? " (default)" : "");
+    out += fmt::format("  {:<12} {}{}\n", info.name, info.summary,
+                       command == commands.front() ? " (default)" : "");
   }
   out +=
       "\nexamples:\n"
@@ -118,12 +124,14 @@ std::string full_help(const Command& command, const CLI::App& app) {
   for (const std::string& group : groups_of(app)) {
     out += fmt::format("\n{}:\n", group);
     for (const CLI::Option* option : app.get_options()) {
-      if (option->get_group() == group && !option->get_positional()) row(names_of(*option), option->get_description());
+      if (option->get_group() == group && !option->get_positional())
+        row(names_of(*option), option->get_description());
     }
   }
   return out +
          "\nexit codes: 0 fine, 1 wrong input, 2 wrong command line, 3 a bug in pldc, 4 a check failed\n"
-         "environment: PLDC_FLAGS (more options), PLDC_VERIFY=each|roundtrip, NO_COLOR; @FILE reads arguments\n";
+         "environment: PLDC_FLAGS (more options), PLDC_VERIFY=each|roundtrip, NO_COLOR; @FILE reads "
+         "arguments\n";
 }
 
 }  // namespace pldc

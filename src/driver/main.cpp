@@ -1,7 +1,7 @@
+#include <unistd.h>
+
 #include <cstdlib>
 #include <iostream>
-
-#include <unistd.h>
 
 #include "driver/crash.h"
 #include "driver/env.h"

@@ -21,25 +21,25 @@ OptionRef OptionTable::counter(const std::string& names, int& to, const std::str
 }
 
 OptionRef OptionTable::value(const std::string& names, std::string& to, const std::string& value,
-                                const std::string& text) {
+                             const std::string& text) {
   // The last one wins, so that an option can be added to a command line that a script has made.
-  return finish(app_.add_option(names, to, text)->take_last(), value);
+  return finish(app_.add_option(names, to, text)->capture_default_str()->take_last(), value);
 }
 
 OptionRef OptionTable::number(const std::string& names, unsigned& to, const std::string& value,
-                                 const std::string& text) {
-  OptionRef option = finish(app_.add_option(names, to, text)->take_last(), value);
+                              const std::string& text) {
+  OptionRef option = finish(app_.add_option(names, to, text)->capture_default_str()->take_last(), value);
   option.whole_number(0);
   return option;
 }
 
 OptionRef OptionTable::list(const std::string& names, std::vector<std::string>& to, const std::string& value,
-                               const std::string& text) {
+                            const std::string& text) {
   return finish(app_.add_option(names, to, text)->allow_extra_args(false), value);
 }
 
 OptionRef OptionTable::optional_value(const std::string& name, std::string& to, const std::string& present,
-                                         const std::string& value, const std::string& text) {
+                                      const std::string& value, const std::string& text) {
   return finish(app_.add_flag(name + "{" + present + "}", to, text)->take_last(), "[=" + value + "]");
 }
 
@@ -77,7 +77,8 @@ void OptionRef::whole_number(unsigned long long smallest) {
 }
 
 std::string spelled(const std::string& table_name) {
-  return table_name == "--MD" || table_name == "--MF" || table_name == "--MT" ? table_name.substr(1) : table_name;
+  return table_name == "--MD" || table_name == "--MF" || table_name == "--MT" ? table_name.substr(1)
+                                                                              : table_name;
 }
 
 void add_common_options(CLI::App& app, CommonOptions& options) {
@@ -85,7 +86,9 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
   table.group("Text")
       .value("--dialect", options.dialect, "dump|legacy", "dialect of the IR that is printed")
       .one_of({"dump", "legacy"});
-  table.value("--style", options.style, "STYLE", "printed, concise or explicit: how much of the types is printed")
+  table
+      .value("--style", options.style, "STYLE",
+             "printed, concise or explicit: how much of the types is printed")
       .one_of({"printed", "concise", "explicit"});
   table.group("Diagnostics")
       .value("--diag-format", options.diag_format, "FORMAT", "text, json (one object a line) or sarif")
@@ -93,9 +96,12 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
   table.value("--color", options.color, "WHEN", "auto, always or never; auto obeys NO_COLOR")
       .one_of({"auto", "always", "never"});
   table.number("--max-errors", options.max_errors, "N", "stop reading after N errors; 0: never (default 20)");
-  table.list("-W", options.warnings, "NAME", "NAME or no-NAME: warning on or off; error: warnings are errors");
-  table.group("General").counter("-v,--verbose", options.verbose, "say on stderr what is done; twice: in detail");
-  table.flag("--print-options", options.print_options, "print the options in force that differ from their defaults, and stop");
+  table.list("-W", options.warnings, "NAME",
+             "NAME or no-NAME: warning on or off; error: warnings are errors");
+  table.group("General").counter("-v,--verbose", options.verbose,
+                                 "say on stderr what is done; twice: in detail");
+  table.flag("--print-options", options.print_options,
+             "print the options in force that differ from their defaults, and stop");
   table.flag("--version", options.version, "print the version and stop");
   table.flag("-h", options.short_help, "one screen of help, with examples");
   table.flag("--help", options.full_help, "all options");
@@ -107,7 +113,8 @@ void add_pass_options(CLI::App& app, PassOptions& options) {
   table.group("Passes").list("--passes", options.passes, "A,B,...",
                              "exactly these passes in this order; globs, !C removes, NONE is the empty list");
   table.value("--stop-after", options.stop_after, "P", "end after pass P");
-  table.value("--start-after", options.start_after, "P", "begin behind pass P: the input is a dump made there");
+  table.value("--start-after", options.start_after, "P",
+              "begin behind pass P: the input is a dump made there");
   table.list("--disable-pass", options.disable, "P", "leave pass P out");
   table.list("--pass-option", options.values, "P.key=value", "set an option of a pass");
   table.flag("--strict-signals", options.strict_signals, "reject every host allreduce in a loop");

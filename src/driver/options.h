@@ -13,7 +13,8 @@ class Option;
 
 namespace pldc {
 
-// --- helpers for declaring options -----------------------------------------------------------------------------
+// --- helpers for declaring options
+// -----------------------------------------------------------------------------
 
 // An option just declared, for what else there is to say about it.
 class OptionRef {
@@ -40,7 +41,8 @@ class OptionTable {
   OptionRef flag(const std::string& names, bool& to, const std::string& text);
   // May be repeated; counts.
   OptionRef counter(const std::string& names, int& to, const std::string& text);
-  OptionRef value(const std::string& names, std::string& to, const std::string& value, const std::string& text);
+  OptionRef value(const std::string& names, std::string& to, const std::string& value,
+                  const std::string& text);
   OptionRef number(const std::string& names, unsigned& to, const std::string& value, const std::string& text);
   // Repeatable; each use takes exactly one word.
   OptionRef list(const std::string& names, std::vector<std::string>& to, const std::string& value,
@@ -58,11 +60,12 @@ class OptionTable {
   std::string group_;
 };
 
-// How an option is written by a person: "--dump-after", "-o", "-MD" (kept as "--MD" in the table, which has no
-// single-dash words).
+// How an option is written by a person: "--dump-after", "-o", "-MD" (kept as "--MD" in the table, which has
+// no single-dash words).
 std::string spelled(const std::string& table_name);
 
-// --- options of every subcommand -------------------------------------------------------------------------------
+// --- options of every subcommand
+// -------------------------------------------------------------------------------
 
 struct CommonOptions {
   std::string dialect;
@@ -81,7 +84,8 @@ struct CommonOptions {
 };
 void add_common_options(CLI::App& app, CommonOptions& options);
 
-// --- options of every subcommand that runs passes ----------------------------------------------------------------
+// --- options of every subcommand that runs passes
+// ----------------------------------------------------------------
 
 struct PassOptions {
   std::vector<std::string> passes;

@@ -73,8 +73,10 @@ RunResult run_pipeline(Session& session, Input& input, const Pipeline& pipeline,
   };
   RunResult result;
   if (!check_plan(pipeline.plan, pipeline.options, input.module.program, input.diags)) return result;
-  result = run_plan(pipeline.plan, pipeline.options, input.context, input.diags, input.module.program, watched);
-  if (!options.timing.empty()) session.err() << (options.timing == "json" ? timing.json(input.path) : timing.text());
+  result =
+      run_plan(pipeline.plan, pipeline.options, input.context, input.diags, input.module.program, watched);
+  if (!options.timing.empty())
+    session.err() << (options.timing == "json" ? timing.json(input.path) : timing.text());
   if (options.stats && result.program != nullptr) session.err() << statistics(result.program);
   return result;
 }

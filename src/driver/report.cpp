@@ -1,8 +1,8 @@
 #include "driver/report.h"
 
-#include <map>
-
 #include <fmt/format.h>
+
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "frontend/text.h"
@@ -20,8 +20,8 @@ std::string Timing::text() const {
   double total = 0;
   for (const Row& row : rows_) {
     total += row.milliseconds;
-    out += fmt::format("{:>10.3f} {:>10.2f}  {:<8}{}\n", row.milliseconds, static_cast<double>(row.arena_bytes) / 1e6,
-                       row.changed ? "yes" : "no", row.pass);
+    out += fmt::format("{:>10.3f} {:>10.2f}  {:<8}{}\n", row.milliseconds,
+                       static_cast<double>(row.arena_bytes) / 1e6, row.changed ? "yes" : "no", row.pass);
   }
   return out + fmt::format("{:>10.3f} {:>10}  {:<8}{}\n", total, "", "", "total");
 }
@@ -47,14 +47,17 @@ std::string statistics(const Program* program) {
   std::size_t dispatches = 0;
   std::string domains;
   for (const Function* function : program->functions) {
-    const std::string kind = function->is_host_orchestrator() ? "host" : std::string(name_of(function->func_type));
+    const std::string kind =
+        function->is_host_orchestrator() ? "host" : std::string(name_of(function->func_type));
     ++functions[kind];
     walk_stmts(function->body, [&](const Stmt* stmt) {
       ++statements;
       loops += stmt->kind == StmtKind::For || stmt->kind == StmtKind::While;
       if (const ScopeStmt* domain = dyn_scope(stmt, ScopeKind::CommDomain)) {
-        domains += fmt::format("domain of {} with {} slots:", domain->devices.empty() ? "all devices" :
-                               fmt::format("{} devices", domain->devices.size()), domain->slots.size());
+        domains += fmt::format(
+            "domain of {} with {} slots:",
+            domain->devices.empty() ? "all devices" : fmt::format("{} devices", domain->devices.size()),
+            domain->slots.size());
         for (const WindowSlot& slot : domain->slots) {
           domains += fmt::format(" {} ({} bytes)", slot.base->name.text(), print_expr(slot.size));
         }
@@ -74,7 +77,9 @@ std::string statistics(const Program* program) {
     });
   }
   std::string out;
-  const auto line = [&](std::string_view what, std::size_t count) { out += fmt::format("{:>8} {}\n", count, what); };
+  const auto line = [&](std::string_view what, std::size_t count) {
+    out += fmt::format("{:>8} {}\n", count, what);
+  };
   for (const auto& [kind, count] : functions) line(kind + " functions", count);
   line("statements", statements);
   line("loops", loops);

@@ -8,9 +8,9 @@
 
 namespace pldc {
 
-// Whether the program survives being printed and read: print, read in a fresh context, compare structure and hash,
-// print again, compare bytes. `original`, if not null, is also compared with the first print. What does not hold is
-// reported to `diags`. `printed_name` names the printed text in messages.
+// Whether the program survives being printed and read: print, read in a fresh context, compare structure and
+// hash, print again, compare bytes. `original`, if not null, is also compared with the first print. What does
+// not hold is reported to `diags`. `printed_name` names the printed text in messages.
 struct RoundTripCheck {
   SourceManager& sources;
   DiagSink& diags;

@@ -1,8 +1,8 @@
 #include "driver/session.h"
 
-#include <new>
-
 #include <spdlog/sinks/ostream_sink.h>
+
+#include <new>
 
 #include "driver/crash.h"
 #include "driver/round_trip.h"
@@ -88,8 +88,9 @@ bool Session::check_warning_names() {
     for (const std::string_view n : names) known = known || n == name;
     if (known) continue;
     const std::string_view guess = closest(name, names);
-    report<Diag::unknown_warning>(guess.empty() ? "`pldc list diagnostics` shows them" :
-                                                  fmt::format("did you mean '{}'?", guess), name);
+    report<Diag::unknown_warning>(
+        guess.empty() ? "`pldc list diagnostics` shows them" : fmt::format("did you mean '{}'?", guess),
+        name);
     return false;
   }
   return true;
@@ -178,15 +179,16 @@ bool Session::read(Input& input) {
   input.module = parse(*input.file, input.context, input.diags);
   if (input.module.program == nullptr || input.diags.has_errors()) return false;
   if (env_.variable("PLDC_VERIFY").value_or("") != "roundtrip") return true;
-  return survives_round_trip(input.module, {sources_, input.diags, print_options_for(input.module, true), nullptr,
-                                            "<print of " + input.file->name() + ">"});
+  return survives_round_trip(input.module, {sources_, input.diags, print_options_for(input.module, true),
+                                            nullptr, "<print of " + input.file->name() + ">"});
 }
 
 PrintOptions Session::print_options_for(const Module& module, bool keep) const {
   PrintOptions result;
   result.prefix = module.style.prefix;
   if (keep) result = print_options(module.style);
-  if (!options_.dialect.empty()) result.dialect = options_.dialect == "legacy" ? Dialect::Legacy : Dialect::Dump;
+  if (!options_.dialect.empty())
+    result.dialect = options_.dialect == "legacy" ? Dialect::Legacy : Dialect::Dump;
   if (options_.style == "printed") result.style = PrintStyle::Printed;
   if (options_.style == "concise") result.style = PrintStyle::Concise;
   if (options_.style == "explicit") result.style = PrintStyle::Explicit;

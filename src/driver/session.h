@@ -1,12 +1,12 @@
 // One run of the command line: streams, sources, diagnostics, and the loop over input files.
 #pragma once
 
+#include <spdlog/logger.h>
+
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <spdlog/logger.h>
 
 #include "driver/env.h"
 #include "driver/options.h"
@@ -55,8 +55,8 @@ class Session {
   // A wrong command line: shows the message and returns the exit code.
   int usage_error(const std::string& message, const std::string& help = {});
 
-  // Calls `work` for each file, shows its diagnostics, turns exceptions into crash files. Returns the worst code; an
-  // input that has errors counts as kBadInput whatever `work` returns.
+  // Calls `work` for each file, shows its diagnostics, turns exceptions into crash files. Returns the worst
+  // code; an input that has errors counts as kBadInput whatever `work` returns.
   int each(const std::vector<std::string>& files, const std::function<int(Input&)>& work);
 
   // Loads and parses; false (and diagnostics) on failure.

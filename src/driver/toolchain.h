@@ -1,4 +1,4 @@
-// From generated C++ to a program: the compiler commands, run in parallel, only those whose inputs changed.
+// From generated C++ to a program. The generated Makefile says how to compile; this runs it.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace pldc {
 
 struct ToolOptions {
-  std::string cxx;       // empty: $CXX, else g++, else c++
+  std::string cxx;       // empty: $CXX, else g++, c++ or clang++
   std::string cxxflags;  // empty: $CXXFLAGS
   unsigned jobs = 0;     // 0: one per processor
 };
@@ -24,18 +24,32 @@ struct TreeFile {
 // The files of one program, as they lie below its build directory.
 struct Tree {
   std::string directory;
-  std::string name;  // bin/<name>, bin/lib<name>.a
   std::vector<TreeFile> files;
+
+  const TreeFile* file(std::string_view path) const;
+  // bin/<name>, bin/lib<name>.a: as the Makefile says, else `otherwise`.
+  std::string program_name(const std::string& otherwise) const;
 };
 
-// What a change of any file, flag or of the compiler changes.
-std::string build_key(Session& session, const Tree& tree, const ToolOptions& options);
+// A compiler that works, with its flags and whatever else decides about its results.
+struct Toolchain {
+  std::string cxx;
+  std::string cxxflags;
+  unsigned jobs = 1;
+  std::string key;
+};
+// False and a diagnostic if there is no compiler.
+bool find_toolchain(Session& session, const ToolOptions& options, Toolchain& tools);
 
-// Writes the files that changed, and the runtime headers. False and a diagnostic on failure.
+// What a change of any file, flag or of the compiler changes.
+std::string build_key(const Tree& tree, const Toolchain& tools);
+
+// Writes the files that changed. False and a diagnostic on failure.
 bool write_tree(Session& session, const Tree& tree);
 
-// Compiles and links into bin/. `library`: also the archive. False and a diagnostic on failure.
-bool compile_tree(Session& session, const Tree& tree, const ToolOptions& options, bool library);
+// Compiles what changed and links `targets` ("bin/foo"). False and a diagnostic on failure.
+bool compile_tree(Session& session, const Tree& tree, const Toolchain& tools,
+                  const std::vector<std::string>& targets);
 
 // $XDG_CACHE_HOME/pldc, else $HOME/.cache/pldc; empty if there is neither.
 std::string cache_directory(const Env& env);

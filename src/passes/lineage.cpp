@@ -1,6 +1,7 @@
 #include "passes/lineage.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "ir/walk.h"
 
@@ -110,7 +111,7 @@ void WindowLineage::collect_loop(List<IterArg> args, List<const Var*> results, B
   for (std::size_t i = 0; i < args.size(); ++i) {
     const Expr* yielded = yield != nullptr && i < yield->values.size() ? yield->values[i] : nullptr;
     defs_.push_back({args[i].var, DefKind::Carry, args[i].init, yielded});
-    if (i < results.size()) defs_.push_back({results[i], DefKind::LoopResult, args[i].var, nullptr});
+    if (i < results.size()) defs_.push_back({results[i], DefKind::LoopResult, args[i].var, yielded});
   }
 }
 
@@ -227,45 +228,55 @@ const Expr* WindowLineage::unwrap(const Expr* value) const {
   return value;
 }
 
-bool WindowLineage::stays_bound(const Def& def, bool collectives,
-                                const std::unordered_map<const Var*, const Var*>& bound) const {
-  const auto is_bound = [&](const Expr* e) {
-    const auto* var = dyn<Var>(e);
-    return var != nullptr && bound.contains(var);
+bool WindowLineage::gives_window(const Expr* value, bool collectives) {
+  if (as_collective(value) != nullptr) return collectives;
+  return value->kind == ExprKind::Var || op_call(value, OpId::pld_tensor_window) != nullptr;
+}
+
+const Var* WindowLineage::bound_base(const Def& def, bool collectives,
+                                     const std::unordered_map<const Var*, const Var*>& bound) const {
+  const auto base_of = [&](const Expr* e) -> const Var* {
+    const auto found =
+        e != nullptr && e->kind == ExprKind::Var ? bound.find(static_cast<const Var*>(e)) : bound.end();
+    return found != bound.end() ? found->second : nullptr;
   };
   switch (def.kind) {
     case DefKind::Value:
-      if (op_call(def.first, OpId::pld_tensor_window) != nullptr) return true;
+      if (!gives_window(def.first, collectives)) return nullptr;
       if (const Call* call = as_collective(def.first)) {
         const std::size_t data = collective_info(call->op)->data;
-        return collectives && data < call->args.size() && is_bound(call->args[data]);
+        return data < call->args.size() ? base_of(call->args[data]) : nullptr;
       }
-      return is_bound(def.first);
+      if (const Call* call = op_call(def.first, OpId::pld_tensor_window)) {
+        return call->args.empty() ? nullptr : base(call->args[0]);
+      }
+      return base_of(def.first);
     case DefKind::Carry:
-    case DefKind::IfResult:
-      return is_bound(def.first) && is_bound(def.second);
+      return base_of(def.first);
     case DefKind::LoopResult:
-      return is_bound(def.first);
+    case DefKind::IfResult:
+      return base_of(def.first) == base_of(def.second) ? base_of(def.first) : nullptr;
     case DefKind::LoopVariable:
-      return false;
+      return nullptr;
   }
-  return false;
+  return nullptr;
 }
 
 std::unordered_map<const Var*, const Var*> WindowLineage::bound_variables(bool collectives) const {
-  // Greatest fixed point: carries and results may depend on each other.
   std::unordered_map<const Var*, const Var*> bound;
-  for (const Def& def : defs_) {
-    const Var* window = is_distributed(def.var->type) ? base(def.var) : nullptr;
-    if (window != nullptr) bound.emplace(def.var, window);
-  }
+  std::unordered_set<const Var*> differing;  // only where a variable has several definitions
   for (bool changed = true; changed;) {
     changed = false;
     for (const Def& def : defs_) {
-      if (bound.contains(def.var) && !stays_bound(def, collectives, bound)) {
-        bound.erase(def.var);
-        changed = true;
-      }
+      if (!is_distributed(def.var->type) || differing.contains(def.var)) continue;
+      const Var* base = bound_base(def, collectives, bound);
+      if (base == nullptr) continue;
+      const auto [at, fresh] = bound.try_emplace(def.var, base);
+      changed = changed || fresh;
+      if (at->second == base) continue;
+      differing.insert(def.var);
+      bound.erase(at);
+      changed = true;
     }
   }
   return bound;

@@ -61,19 +61,23 @@ class WindowLineage {
   // definition.
   const Expr* unwrap(const Expr* value) const;
 
-  // Variables whose type can name their window on both sides of every assignment: views, other names of such,
-  // carries and results all of whose sources are such; results of collectives only if `collectives`
-  // (decisions D10: they get the reference when they are lowered). Variable -> base.
+  // Variables whose type names their window -> the window's base: views, other names of such, carries that start with
+  // such (a carry has the type of its initial value), results whose sources all are; results of collectives only if
+  // `collectives` (decisions D10: they get the reference when they are lowered). In a program that is not SSA the
+  // answer is for those definitions of the variable that can give it a window: see gives_window.
   std::unordered_map<const Var*, const Var*> bound_variables(bool collectives) const;
+  // Whether an assignment of this value can bind its variable to a window.
+  static bool gives_window(const Expr* value, bool collectives);
 
  private:
   enum class DefKind : std::uint8_t { Value, Carry, LoopResult, IfResult, LoopVariable };
   struct Def {
     const Var* var;
     DefKind kind;
-    const Expr* first;   // Value: the value; Carry: initial value; LoopResult: the carry; IfResult: of the
-                         // first branch
-    const Expr* second;  // Carry: what the body yields; IfResult: of the second branch; null: unknown
+    // Value: the value; Carry: initial value; LoopResult: the carry; IfResult: what the first branch yields.
+    const Expr* first;
+    // Carry and LoopResult: what the body yields; IfResult: what the second branch yields; null: unknown.
+    const Expr* second;
     const AssignStmt* stmt = nullptr;  // Value
   };
 

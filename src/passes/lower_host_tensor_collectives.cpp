@@ -50,7 +50,7 @@ class Lowering : public Rewriter {
   // Carries and results gain the reference together with the collectives that they come from.
   const Var* define(const Var* v) override {
     const auto found = bound_.find(v);
-    const auto* tensor = found != bound_.end() ? dyn<TensorType>(v->type) : nullptr;
+    const auto* tensor = found != bound_.end() && binds_ ? dyn<TensorType>(v->type) : nullptr;
     if (tensor == nullptr || tensor->window == found->second) return Rewriter::define(v);
     const Var* fresh = ctx().var_like(v, type(ctx().with_window(tensor, found->second)));
     substitute(v, fresh);
@@ -69,7 +69,10 @@ class Lowering : public Rewriter {
     const Expr* value = assign != nullptr ? assign->value : eval != nullptr ? eval->value : nullptr;
     const Call* call = as_collective(value);
     if (call == nullptr) {
+      const bool outer = binds_;
+      binds_ = assign == nullptr || WindowLineage::gives_window(assign->value, true);
       out.push_back(rebuild(s));
+      binds_ = outer;
       return;
     }
     const std::size_t first = out.size();
@@ -130,7 +133,8 @@ class Lowering : public Rewriter {
     const List<const Expr*> arg_list = ctx().list(args);
     const Type* type = deduce(ctx(), env_.diags, builtin, arg_list, kwargs, call->span);
     if (type == nullptr) return false;
-    if (!check_call(env_.diags, ctx().call(builtin, arg_list, kwargs, {}, type, call->span))) return false;
+    const Call* sample = ctx().call(builtin, arg_list, kwargs, {}, type, call->span);
+    if (!check_call(env_.diags, sample) || !check_builtin_signal(env_.diags, sample)) return false;
     const auto direction_list = ctx().list(directions);
     const auto dispatch = [&](const Expr* device) -> const Stmt* {
       std::vector<Attr> attrs(kwargs.begin(), kwargs.end());
@@ -362,6 +366,7 @@ class Lowering : public Rewriter {
   WindowLineage lineage_;
   std::unordered_map<const Var*, const Var*> bound_;
   std::vector<const ScopeStmt*> domains_;
+  bool binds_ = true;  // whether the statement at hand can bind its variables to windows
 };
 
 // Whether there is anything to lower. A collective inside another expression has no place for its

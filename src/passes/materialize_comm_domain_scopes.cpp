@@ -278,7 +278,7 @@ class Retyper : public Rewriter {
 
   const Var* define(const Var* v) override {
     const auto found = bound_.find(v);
-    const auto* tensor = found != bound_.end() ? dyn<TensorType>(v->type) : nullptr;
+    const auto* tensor = found != bound_.end() && binds_ ? dyn<TensorType>(v->type) : nullptr;
     if (tensor == nullptr || tensor->window == found->second) return Rewriter::define(v);
     const Type* rewritten = type(ctx().with_window(tensor, found->second));
     const Var* fresh = ctx().var_like(v, rewritten);
@@ -287,7 +287,11 @@ class Retyper : public Rewriter {
   }
 
   void stmt(const Stmt* s, std::vector<const Stmt*>& out) override {
+    const auto* definition = dyn<AssignStmt>(s);
+    const bool outer = binds_;
+    binds_ = definition == nullptr || WindowLineage::gives_window(definition->value, false);
     const Stmt* rebuilt = rebuild(s);
+    binds_ = outer;
     const auto* assign = dyn<AssignStmt>(rebuilt);
     const Call* call = assign != nullptr ? op_call(assign->value, OpId::pld_tensor_window) : nullptr;
     const auto* var_type = call != nullptr ? dyn<TensorType>(assign->var->type) : nullptr;
@@ -307,6 +311,7 @@ class Retyper : public Rewriter {
 
  private:
   std::unordered_map<const Var*, const Var*> bound_;
+  bool binds_ = true;  // whether the statement at hand can bind its variables to windows
 };
 
 class Materializer {

@@ -74,7 +74,11 @@ class ReturnRewriter : public Rewriter {
       return;
     }
     std::vector<const Expr*> values;
-    for (const Expr* value : ret->values) {
+    const std::vector<int>& returned = tracer_.returned_params(function_);
+    const bool tuple = ret == first_ && ret->values.size() == 1 && returned.size() > 1 &&
+                       std::find(returned.begin(), returned.end(), ParamTracer::kNone) == returned.end();
+    for (std::size_t i = 0; tuple && i < returned.size(); ++i) values.push_back(parameter(returned[i]));
+    for (const Expr* value : tuple ? List<const Expr*>() : ret->values) {
       // Like the reference, which looks at the first return only: it is the one that callers are told by.
       const bool explicit_wanted = ret == first_ && dyn<TensorType>(value->type) != nullptr;
       const int param = explicit_wanted ? tracer_.param_of(function_, value) : ParamTracer::kNone;
@@ -84,7 +88,7 @@ class ReturnRewriter : public Rewriter {
     if (!permutation_.empty() && values.size() == permutation_.size()) {
       values = permuted(List<const Expr*>(values), permutation_);
     }
-    if (std::equal(values.begin(), values.end(), ret->values.begin())) {
+    if (std::equal(values.begin(), values.end(), ret->values.begin(), ret->values.end())) {
       out.push_back(s);
       return;
     }
@@ -94,6 +98,8 @@ class ReturnRewriter : public Rewriter {
   }
 
  private:
+  const Expr* parameter(int index) const { return function_->params[static_cast<std::size_t>(index)].var; }
+
   ParamTracer& tracer_;
   const Function* function_;
   const Permutation& permutation_;

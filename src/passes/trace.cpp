@@ -37,12 +37,13 @@ const Function* ParamTracer::function(Name name) const {
 }
 
 void ParamTracer::collect(Body body, Scope& scope) {
-  const auto loop_values = [&](List<IterArg> args, List<const Var*> results, Body inner) {
+  const auto yielded = [](const YieldStmt* yield, std::size_t i) -> const Expr* {
+    return yield != nullptr && i < yield->values.size() ? yield->values[i] : nullptr;
+  };
+  const auto carries = [&](List<IterArg> args, List<const Var*> results, Body inner) {
     const YieldStmt* yield = trailing_yield(inner);
     for (std::size_t i = 0; i < args.size(); ++i) {
-      const Expr* yielded = yield != nullptr && i < yield->values.size() ? yield->values[i] : nullptr;
-      const Def def{DefKind::LoopValue, kNone, args[i].init, yielded};
-      scope.defs.emplace(args[i].var, def);
+      scope.defs.emplace(args[i].var, Def{DefKind::Carry, kNone, args[i].init, yielded(yield, i)});
       // The result is the carry's last value: one question for both.
       if (i < results.size())
         scope.defs.emplace(results[i], Def{DefKind::Assign, kNone, args[i].var, nullptr});
@@ -52,9 +53,16 @@ void ParamTracer::collect(Body body, Scope& scope) {
     if (const auto* assign = dyn<AssignStmt>(stmt)) {
       scope.defs.emplace(assign->var, Def{DefKind::Assign, kNone, assign->value, nullptr});
     } else if (const auto* loop = dyn<ForStmt>(stmt)) {
-      loop_values(loop->iter_args, loop->return_vars, loop->body);
+      carries(loop->iter_args, loop->return_vars, loop->body);
     } else if (const auto* loop_while = dyn<WhileStmt>(stmt)) {
-      loop_values(loop_while->iter_args, loop_while->return_vars, loop_while->body);
+      carries(loop_while->iter_args, loop_while->return_vars, loop_while->body);
+    } else if (const auto* branch = dyn<IfStmt>(stmt)) {
+      const YieldStmt* then_yield = trailing_yield(branch->then_body);
+      const YieldStmt* else_yield = trailing_yield(branch->else_body);
+      for (std::size_t i = 0; i < branch->return_vars.size(); ++i) {
+        scope.defs.emplace(branch->return_vars[i],
+                           Def{DefKind::IfResult, kNone, yielded(then_yield, i), yielded(else_yield, i)});
+      }
     }
     for_each_body(stmt, [&](Body inner) { collect(inner, scope); });
   }
@@ -73,7 +81,7 @@ ParamTracer::Scope& ParamTracer::scope_of(const Function* function) {
 }
 
 int ParamTracer::param_of(const Function* function, const Expr* value) {
-  return trace(scope_of(function), value);
+  return trace(scope_of(function), value, Ifs::Stop);
 }
 
 const Expr* ParamTracer::argument_returned(const Expr* call, std::size_t position, std::size_t results) {
@@ -107,36 +115,40 @@ const Expr* ParamTracer::step(const Scope& scope, const Expr* value) {
                : nullptr;
   }
   if (const auto* get = dyn<TupleGet>(value)) {
-    const Expr* tuple = get->tuple;
-    if (const auto* var = dyn<Var>(tuple)) {
-      const auto def = scope.defs.find(var);
-      if (def == scope.defs.end() || def->second.kind != DefKind::Assign) return nullptr;
-      tuple = def->second.value;
-    }
-    return get->index >= 0 ? argument_returned(tuple, static_cast<std::size_t>(get->index), 0) : nullptr;
+    return get->index >= 0 ? element(scope, get->tuple, static_cast<std::size_t>(get->index)) : nullptr;
   }
   return nullptr;
 }
 
-int ParamTracer::trace_loop(Scope& scope, const Var* var, const Def& def) {
-  if (dyn<TensorType>(var->type) == nullptr || def.yielded == nullptr) return kNone;
-  const std::size_t mark = scope.trail.size();
-  scope.found[var] = kNone;  // in a program that is not SSA the initial value may lead back here
-  scope.trail.push_back(var);
-  const int initial = trace(scope, def.value);
-  if (initial == kNone) return kNone;
+const Expr* ParamTracer::element(const Scope& scope, const Expr* tuple, std::size_t position) {
+  if (const auto* var = dyn<Var>(tuple)) {
+    const auto def = scope.defs.find(var);
+    if (def == scope.defs.end() || def->second.kind != DefKind::Assign) return nullptr;
+    tuple = def->second.value;
+  }
+  return argument_returned(tuple, position, 0);
+}
+
+int ParamTracer::trace_carry(Scope& scope, const Var* var, const Def& def, Ifs ifs) {
+  if (dyn<TensorType>(var->type) == nullptr || def.second == nullptr) return kNone;
+  Answers& answers = scope.answers[static_cast<std::size_t>(Ifs::Follow)];
+  const std::size_t mark = answers.trail.size();
+  answers.known[var] = kNone;  // in a program that is not SSA the initial value may lead back here
+  answers.trail.push_back(var);
+  const int initial = trace(scope, def.value, ifs);
   // Assume that the carry keeps its memory and see whether what the body yields then is that memory. Answers
   // found under an assumption that fails are forgotten.
-  scope.found[var] = initial;
-  if (trace(scope, def.yielded) == initial) return initial;
-  while (scope.trail.size() > mark) {
-    scope.found.erase(scope.trail.back());
-    scope.trail.pop_back();
+  answers.known[var] = initial;
+  if (initial != kNone && trace(scope, def.second, Ifs::Follow) == initial) return initial;
+  while (answers.trail.size() > mark) {
+    answers.known.erase(answers.trail.back());
+    answers.trail.pop_back();
   }
   return kNone;
 }
 
-int ParamTracer::trace(Scope& scope, const Expr* value) {
+int ParamTracer::trace(Scope& scope, const Expr* value, Ifs ifs) {
+  Answers& answers = scope.answers[static_cast<std::size_t>(ifs)];
   // A straight chain of names and writebacks can be as long as the function: no recursion for it.
   std::vector<const Var*> path;
   int answer = kNone;
@@ -146,26 +158,31 @@ int ParamTracer::trace(Scope& scope, const Expr* value) {
       at = step(scope, at);
       continue;
     }
-    if (const auto known = scope.found.find(var); known != scope.found.end()) {
+    if (const auto known = answers.known.find(var); known != answers.known.end()) {
       answer = known->second;
       break;
     }
-    const auto def = scope.defs.find(var);
-    if (def == scope.defs.end()) break;
+    const auto found = scope.defs.find(var);
+    if (found == scope.defs.end()) break;
     path.push_back(var);
     if (path.size() > scope.defs.size()) break;  // a cycle: the program is not SSA
-    if (def->second.kind == DefKind::Param) {
-      answer = def->second.index;
-      break;
+    const Def& def = found->second;
+    if (def.kind == DefKind::Assign) {
+      at = def.value;
+      continue;
     }
-    if (def->second.kind == DefKind::LoopValue) {
-      answer = trace_loop(scope, var, def->second);
-      break;
+    if (def.kind == DefKind::Param) {
+      answer = def.index;
+    } else if (def.kind == DefKind::Carry) {
+      answer = trace_carry(scope, var, def, ifs);
+    } else if (ifs == Ifs::Follow && def.value != nullptr && def.second != nullptr) {
+      const int one = trace(scope, def.value, ifs);
+      if (one != kNone && trace(scope, def.second, ifs) == one) answer = one;
     }
-    at = def->second.value;
+    break;
   }
   for (const Var* var : path) {
-    if (scope.found.insert_or_assign(var, answer).second) scope.trail.push_back(var);
+    if (answers.known.insert_or_assign(var, answer).second) answers.trail.push_back(var);
   }
   return answer;
 }
@@ -178,8 +195,10 @@ const std::vector<int>& ParamTracer::returned_params(const Function* function) {
   std::vector<int> returned;
   bool complete = true;
   if (const ReturnStmt* ret = first_return(function->body)) {
-    for (const Expr* value : ret->values) {
-      returned.push_back(trace(scope, value));
+    const auto* tuple = ret->values.size() == 1 ? dyn<TupleType>(ret->values[0]->type) : nullptr;
+    for (std::size_t i = 0; i < (tuple != nullptr ? tuple->elements.size() : ret->values.size()); ++i) {
+      const Expr* value = tuple != nullptr ? element(scope, ret->values[0], i) : ret->values[i];
+      returned.push_back(value != nullptr ? trace(scope, value, Ifs::Stop) : kNone);
       complete = complete && returned.back() != kNone;
     }
   }
@@ -211,7 +230,7 @@ void ParamTracer::fill_from_inner_call(const Function* wrapper, Scope& scope, st
   for (std::size_t i = 0; i < results; ++i) {
     if (scope.returned[i] != kNone) continue;
     const Expr* argument = argument_returned(inner, i, results);
-    if (argument != nullptr) scope.returned[i] = trace(scope, argument);
+    if (argument != nullptr) scope.returned[i] = trace(scope, argument, Ifs::Stop);
   }
 }
 

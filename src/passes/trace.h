@@ -19,26 +19,33 @@ class ParamTracer {
   // Position of the parameter of `function` that `value`, an expression of its body, is the memory of; or
   // kNone. Followed are: other names, writebacks (store, assemble, in-place ops), results of calls and
   // submits that return a parameter, and loops. A loop is passed only if its body yields the memory it was
-  // given: what a loop computes anew is not the initial value, though the reference says so.
+  // given: what a loop computes anew is not the initial value, though the reference says so. Results of an if
+  // count inside that question only.
   int param_of(const Function* function, const Expr* value);
 
-  // For each value of the function's first return statement the parameter it is, or kNone.
+  // For each value of the function's first return statement the parameter it is, or kNone. A returned tuple
+  // counts as its elements.
   const std::vector<int>& returned_params(const Function* function);
 
   const Function* function(Name name) const;
 
  private:
-  enum class DefKind : std::uint8_t { Param, Assign, LoopValue };
+  enum class DefKind : std::uint8_t { Param, Assign, Carry, IfResult };
   struct Def {
     DefKind kind;
-    int index;            // Param: its position
-    const Expr* value;    // Assign: the value; LoopValue: the initial value
-    const Expr* yielded;  // LoopValue: what the body yields in that place; null: unknown
+    int index;           // Param: its position
+    const Expr* value;   // Assign: the value; Carry: the initial value; IfResult: what the then branch yields
+    const Expr* second;  // Carry: what the body yields; IfResult: what the else branch yields; null: unknown
+  };
+  // Whether the results of ifs are followed.
+  enum class Ifs : std::uint8_t { Stop, Follow };
+  struct Answers {
+    std::unordered_map<const Var*, int> known;
+    std::vector<const Var*> trail;  // order in which `known` grew
   };
   struct Scope {
     std::unordered_map<const Var*, Def> defs;
-    std::unordered_map<const Var*, int> found;
-    std::vector<const Var*> trail;  // order in which `found` grew
+    Answers answers[2];  // by Ifs
     std::vector<int> returned;
     bool returned_done = false;
     bool returned_busy = false;
@@ -46,10 +53,12 @@ class ParamTracer {
 
   Scope& scope_of(const Function* function);
   static void collect(Body body, Scope& scope);
-  int trace(Scope& scope, const Expr* value);
-  int trace_loop(Scope& scope, const Var* var, const Def& def);
+  int trace(Scope& scope, const Expr* value, Ifs ifs);
+  int trace_carry(Scope& scope, const Var* var, const Def& def, Ifs ifs);
   // One step back, or null: what `value` is another name for.
   const Expr* step(const Scope& scope, const Expr* value);
+  // What element `position` of a tuple is another name for, or null.
+  const Expr* element(const Scope& scope, const Expr* tuple, std::size_t position);
   const Expr* argument_returned(const Expr* call, std::size_t position, std::size_t results);
   void fill_from_inner_call(const Function* wrapper, Scope& scope, std::size_t results);
 

@@ -44,6 +44,7 @@ std::string_view closest(std::string_view word, const std::vector<std::string_vi
   // Distance with swaps of neighbours (optimal string alignment), letter case at no cost.
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   const auto same = [&](char a, char b) { return lower(a) == lower(b); };
+  if (word.size() < 2) return {};  // any other letter would be as close
   const std::size_t limit = word.size() < 3 ? 1 : std::max<std::size_t>(1, word.size() / 3);
   std::string_view best;
   std::size_t best_distance = limit + 1;

@@ -1,14 +1,14 @@
 #include "support/file.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace pldc {
 namespace {
@@ -75,7 +75,8 @@ WriteResult write_if_changed(const std::string& path, std::string_view text, std
   if (exists) {
     std::string old;
     std::string ignored;
-    if (static_cast<std::size_t>(info.st_size) == text.size() && read_file(path, old, ignored) && old == text) {
+    if (static_cast<std::size_t>(info.st_size) == text.size() && read_file(path, old, ignored) &&
+        old == text) {
       return WriteResult::Unchanged;
     }
     // A symbolic link stays one: the file that it names is replaced.

@@ -1,5 +1,5 @@
-// Files. Output is written under a temporary name and renamed, so nobody ever sees half a file, and a file that would
-// not change is left alone, so make and ninja do not rebuild what depends on it.
+// Files. Output is written under a temporary name and renamed, so nobody ever sees half a file, and a file
+// that would not change is left alone, so make and ninja do not rebuild what depends on it.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@ namespace pldc {
 bool read_file(const std::string& path, std::string& text, std::string& error);
 
 enum class WriteResult { Failed, Unchanged, Written };
-// Makes the folders above `path` if needed. A path that is no regular file (/dev/null, a pipe) is written directly.
+// Makes the folders above `path` if needed. A path that is no regular file (/dev/null, a pipe) is written
+// directly.
 WriteResult write_if_changed(const std::string& path, std::string_view text, std::string& error);
 
 // mkdir -p.

@@ -1,8 +1,8 @@
 #include "support/pattern.h"
 
-#include <optional>
-
 #include <re2/re2.h>
+
+#include <optional>
 
 namespace pldc {
 namespace {

@@ -1,5 +1,5 @@
-// Patterns that a user writes: globs over names of passes, functions and ops. Matching is linear in the text, however
-// the pattern is made.
+// Patterns that a user writes: globs over names of passes, functions and ops. Matching is linear in the text,
+// however the pattern is made.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace pldc {
 
-// `*` any characters, `?` one character, `[a-z]` and `[!a-z]` a set; `\` takes the next character literally. The whole
-// text must match, and letter case counts.
+// `*` any characters, `?` one character, `[a-z]` and `[!a-z]` a set; `\` takes the next character literally.
+// The whole text must match, and letter case counts.
 class Glob {
  public:
   explicit Glob(std::string_view pattern);

@@ -1,16 +1,17 @@
 #include "support/process.h"
 
-#include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <cstring>
-#include <thread>
-
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <thread>
 
 #include "support/file.h"
 
@@ -70,7 +71,8 @@ ProcessResult run_process(const ProcessSpec& command) {
   Fd out_read, out_write, err_read, err_write;
   if (command.capture) {
     int ends[2];
-    // Close-on-exec: another thread may be starting a process at this moment, which must not keep our pipe open.
+    // Close-on-exec: another thread may be starting a process at this moment, which must not keep our pipe
+    // open.
     if (pipe2(ends, O_CLOEXEC) == 0) {
       out_read.fd = ends[0];
       out_write.fd = ends[1];
@@ -92,8 +94,17 @@ ProcessResult run_process(const ProcessSpec& command) {
     posix_spawn_file_actions_adddup2(&actions, err_write.fd, 2);
   }
   if (!command.directory.empty()) posix_spawn_file_actions_addchdir_np(&actions, command.directory.c_str());
+  std::vector<char*> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::string name(text.substr(0, text.find('=')));
+    if (std::find(command.unset.begin(), command.unset.end(), name) == command.unset.end()) {
+      environment.push_back(*entry);
+    }
+  }
+  environment.push_back(nullptr);
   pid_t pid = 0;
-  const int failed = posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), environ);
+  const int failed = posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), environment.data());
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) {
     result.error = std::strerror(failed);

@@ -7,10 +7,11 @@
 namespace pldc {
 
 struct ProcessSpec {
-  std::vector<std::string> args;  // args[0] is looked up in PATH
-  std::string directory;          // working directory; empty: this process's
-  bool capture = false;           // collect stdout and stderr; otherwise the program inherits them
-  bool null_input = true;         // stdin is /dev/null; otherwise inherited
+  std::vector<std::string> args;   // args[0] is looked up in PATH
+  std::string directory;           // working directory; empty: this process's
+  std::vector<std::string> unset;  // environment variables that the program must not see
+  bool capture = false;            // collect stdout and stderr; otherwise the program inherits them
+  bool null_input = true;          // stdin is /dev/null; otherwise inherited
 };
 
 struct ProcessResult {
@@ -24,8 +25,8 @@ struct ProcessResult {
 
 ProcessResult run_process(const ProcessSpec& command);
 
-// Runs the commands, at most `jobs` at a time (0: one per processor). Output is captured. Once one has failed no more
-// are started: their results keep the error "not started".
+// Runs the commands, at most `jobs` at a time (0: one per processor). Output is captured. Once one has failed
+// no more are started: their results keep the error "not started".
 std::vector<ProcessResult> run_processes(std::vector<ProcessSpec> commands, unsigned jobs);
 
 }  // namespace pldc

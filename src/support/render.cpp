@@ -1,9 +1,8 @@
 // Diagnostics as text with the source line and a caret, as JSON lines, and as SARIF.
 #include <algorithm>
 #include <cstdint>
-#include <optional>
-
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "support/diag.h"
 #include "support/version.h"
@@ -28,7 +27,8 @@ std::string_view word_of(Severity severity) {
   return "error";
 }
 
-// --- text ----------------------------------------------------------------------------------------------------
+// --- text
+// ----------------------------------------------------------------------------------------------------
 
 struct Colors {
   std::string_view bold, error, warning, note, caret, off;
@@ -48,7 +48,8 @@ std::string_view color_of(Severity severity, const Colors& colors) {
   return colors.error;
 }
 
-// One character of a source line as it is shown: which bytes it stands for, and what is printed in how many columns.
+// One character of a source line as it is shown: which bytes it stands for, and what is printed in how many
+// columns.
 struct Cell {
   std::size_t begin;  // byte offsets in the line
   std::size_t end;
@@ -74,7 +75,8 @@ std::size_t utf8_length(std::string_view text, std::size_t at) {
 std::size_t width_of(std::string_view utf8) {
   if (utf8.size() < 2) return 1;
   std::uint32_t code = static_cast<unsigned char>(utf8[0]) & (0xFFU >> (utf8.size() + 1));
-  for (std::size_t i = 1; i < utf8.size(); ++i) code = (code << 6) | (static_cast<unsigned char>(utf8[i]) & 0x3FU);
+  for (std::size_t i = 1; i < utf8.size(); ++i)
+    code = (code << 6) | (static_cast<unsigned char>(utf8[i]) & 0x3FU);
   if (code >= 0x300 && code < 0x370) return 0;
   const bool wide = (code >= 0x1100 && code < 0x1160) || (code >= 0x2E80 && code < 0xA4D0) ||
                     (code >= 0xAC00 && code < 0xD7A4) || (code >= 0xF900 && code < 0xFB00) ||
@@ -115,8 +117,8 @@ void show_source(std::string& out, const SourceFile& file, Span span, const Colo
   const std::size_t length = std::max<std::size_t>(1, span.end - span.begin);
   const std::size_t end = std::min(begin + length, std::max(line.size(), begin + 1));
 
-  // Cells far from the place are never shown, so a line of a million columns is cut before it is measured; the cut
-  // must not fall inside a character.
+  // Cells far from the place are never shown, so a line of a million columns is cut before it is measured;
+  // the cut must not fall inside a character.
   const auto inside_character = [&](std::size_t i) {
     return i < line.size() && (static_cast<unsigned char>(line[i]) & 0xC0) == 0x80;
   };
@@ -192,8 +194,8 @@ std::string printable(std::string_view message) {
   return out;
 }
 
-void show_line(std::string& out, const SourceManager& sources, Span span, Severity severity, std::string_view message,
-               std::string_view code, const Colors& colors) {
+void show_line(std::string& out, const SourceManager& sources, Span span, Severity severity,
+               std::string_view message, std::string_view code, const Colors& colors) {
   const std::string place = sources.describe(span);
   out += fmt::format("{}{}:{} {}{}:{} ", colors.bold, place.empty() ? "pldc" : place, colors.off,
                      color_of(severity, colors), word_of(severity), colors.off);
@@ -204,7 +206,8 @@ void show_line(std::string& out, const SourceManager& sources, Span span, Severi
   show_source(out, *sources.file_of(span.begin), span, colors);
 }
 
-std::string render_text(const std::vector<Diagnostic>& diagnostics, const SourceManager& sources, bool color) {
+std::string render_text(const std::vector<Diagnostic>& diagnostics, const SourceManager& sources,
+                        bool color) {
   const Colors& colors = color ? kAnsi : kPlain;
   std::string out;
   for (const Diagnostic& d : diagnostics) {
@@ -219,7 +222,8 @@ std::string render_text(const std::vector<Diagnostic>& diagnostics, const Source
   return out;
 }
 
-// --- JSON and SARIF --------------------------------------------------------------------------------------------
+// --- JSON and SARIF
+// --------------------------------------------------------------------------------------------
 
 struct Range {
   const SourceFile* file;

@@ -1,10 +1,10 @@
 #include "support/text_diff.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_map>
 #include <vector>
-
-#include <fmt/format.h>
 
 namespace pldc {
 namespace {
@@ -15,7 +15,8 @@ std::string excerpt(std::string_view text, std::size_t from) {
   const std::string_view rest = text.substr(from, kLongest);
   const std::size_t end = rest.find('\n');
   if (end == 0) return "<end of line>";
-  return std::string(rest.substr(0, end)) + (end == std::string_view::npos && from + kLongest < text.size() ? "..." : "");
+  return std::string(rest.substr(0, end)) +
+         (end == std::string_view::npos && from + kLongest < text.size() ? "..." : "");
 }
 
 std::string_view without_final_newline(std::string_view text) {
@@ -38,7 +39,8 @@ struct Edit {
   std::size_t line;
 };
 
-// Lines that stay: a longest common subsequence of the part that differs, by Myers' greedy algorithm on line numbers.
+// Lines that stay: a longest common subsequence of the part that differs, by Myers' greedy algorithm on line
+// numbers.
 std::vector<Edit> edit_script(const std::vector<int>& a, const std::vector<int>& b) {
   const auto n = static_cast<int>(a.size());
   const auto m = static_cast<int>(b.size());
@@ -121,10 +123,13 @@ std::string unified_diff(std::string_view before, std::string_view after, std::s
   std::size_t head = 0;
   while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
   std::size_t tail = 0;
-  while (tail < a.size() - head && tail < b.size() - head && a[a.size() - 1 - tail] == b[b.size() - 1 - tail]) ++tail;
+  while (tail < a.size() - head && tail < b.size() - head && a[a.size() - 1 - tail] == b[b.size() - 1 - tail])
+    ++tail;
 
   std::unordered_map<std::string_view, int> numbers;
-  const auto number = [&](std::string_view line) { return numbers.emplace(line, numbers.size()).first->second; };
+  const auto number = [&](std::string_view line) {
+    return numbers.emplace(line, numbers.size()).first->second;
+  };
   std::vector<int> middle_a, middle_b;
   for (std::size_t i = head; i < a.size() - tail; ++i) middle_a.push_back(number(a[i]));
   for (std::size_t i = head; i < b.size() - tail; ++i) middle_b.push_back(number(b[i]));
@@ -138,7 +143,8 @@ std::string unified_diff(std::string_view before, std::string_view after, std::s
   std::size_t line_a = head - std::min(head, kContext);
   std::size_t line_b = line_a;
   for (std::size_t i = 0; i < script.size();) {
-    // A hunk: from the first change, with context, to the last change that is not more than two contexts away.
+    // A hunk: from the first change, with context, to the last change that is not more than two contexts
+    // away.
     std::size_t first = i;
     while (first < script.size() && script[first].kind == ' ') ++first;
     if (first == script.size()) break;

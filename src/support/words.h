@@ -7,8 +7,8 @@
 
 namespace pldc {
 
-// Words are separated by white space; '...' and "..." quote, `\` takes the next character literally (inside "..." only
-// before `"` and `\`). False if a quote is left open.
+// Words are separated by white space; '...' and "..." quote, `\` takes the next character literally (inside
+// "..." only before `"` and `\`). False if a quote is left open.
 bool split_words(std::string_view text, std::vector<std::string>& words);
 // The word so quoted that a POSIX shell, or split_words, reads it back.
 std::string quote_word(std::string_view word);

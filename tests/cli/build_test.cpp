@@ -1,6 +1,5 @@
 // pldc build and pldc run, on the samples.
 #include <algorithm>
-
 #include <nlohmann/json.hpp>
 
 #include "cli/cli.h"
@@ -12,7 +11,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 std::string content(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -31,14 +32,7 @@ std::string sample(const std::string& name) {
   return std::string(root != nullptr ? root : ".") + "/samples/" + name + ".pld";
 }
 
-// One cache for all cases: the runtime is compiled once.
-std::map<std::string, std::string> variables() {
-  static const TempDir cache;
-  const char* path = std::getenv("PATH");
-  return {{"XDG_CACHE_HOME", cache.path("")}, {"PATH", path != nullptr ? path : ""}};
-}
-
-Outcome pldc_with_cache(const std::vector<std::string>& args) { return run_pldc(args, variables()); }
+Outcome pldc_with_cache(const std::vector<std::string>& args) { return run_pldc(args, build_variables()); }
 
 pldc::ProcessResult run(const std::vector<std::string>& args, const std::string& directory = "") {
   pldc::ProcessSpec spec;
@@ -58,8 +52,8 @@ TEST_CASE("build: the tree, the program, nothing on stdout") {
   REQUIRE(outcome.code == 0);
   CHECK(outcome.out.empty());
   CHECK(outcome.err.empty());
-  for (const char* name : {"manifest.json", "host/host_orch.cpp", "host/main.cpp", "host/allreduce.h", "Makefile",
-                           "include/pld/kernel.h", "bin/allreduce", "bin/liballreduce.a"}) {
+  for (const char* name : {"manifest.json", "host/host_orch.cpp", "host/main.cpp", "host/allreduce.h",
+                           "Makefile", "include/pld/kernel.h", "bin/allreduce", "bin/liballreduce.a"}) {
     CAPTURE(name);
     CHECK(fs::exists(out + "/" + name));
   }
@@ -158,12 +152,13 @@ TEST_CASE("build: --emit with -o - prints one artefact") {
 TEST_CASE("build: a depfile that make reads") {
   const TempDir dir;
   const std::string file = dir.write("a $b.pld", content(sample("scale_add")));
-  const Outcome outcome =
-      pldc_with_cache({"build", "--emit-only", "-MD", "-MF", dir.path("x.d"), "-MT", "all it", file, "-o", dir.path("o")});
+  const Outcome outcome = pldc_with_cache(
+      {"build", "--emit-only", "-MD", "-MF", dir.path("x.d"), "-MT", "all it", file, "-o", dir.path("o")});
   CAPTURE(outcome.err);
   REQUIRE(outcome.code == 0);
   CHECK(content(dir.path("x.d")).rfind("all\\ it: " + dir.path("a\\ $$b.pld") + "\n", 0) == 0);
-  REQUIRE(pldc_with_cache({"build", "--emit-only", "-MD", sample("scale_add"), "-o", dir.path("p")}).code == 0);
+  REQUIRE(pldc_with_cache({"build", "--emit-only", "-MD", sample("scale_add"), "-o", dir.path("p")}).code ==
+          0);
   const std::string all = content(dir.path("p/scale_add.d"));
   CHECK(contains(all, dir.path("p/manifest.json")));
   CHECK(run({"make", "-n", "-f", dir.path("p/scale_add.d")}).exit_code == 0);
@@ -171,28 +166,34 @@ TEST_CASE("build: a depfile that make reads") {
 
 TEST_CASE("build: a compiler that fails or is missing") {
   const TempDir dir;
-  const Outcome missing = pldc_with_cache({"build", "--cxx=no-such-compiler", sample("scale_add"), "-o", dir.path("a")});
+  const Outcome missing =
+      pldc_with_cache({"build", "--cxx=no-such-compiler", sample("scale_add"), "-o", dir.path("a")});
   CHECK(missing.code == 1);
   CHECK(contains(missing.err, "'no-such-compiler' cannot be started"));
-  const Outcome failing = pldc_with_cache({"build", "--cxxflags=-fno-such-flag", sample("scale_add"), "-o", dir.path("b")});
+  const Outcome failing =
+      pldc_with_cache({"build", "--cxxflags=-fno-such-flag", sample("scale_add"), "-o", dir.path("b")});
   CHECK(failing.code == 1);
   CHECK(contains(failing.err, "the C++ compiler failed with exit code 1"));
   CHECK_FALSE(fs::exists(dir.path("b/bin/scale_add")));
 }
 
 TEST_CASE("run: builds into the cache once, passes options on, gives the program's exit code") {
-  const Outcome first = pldc_with_cache({"run", sample("scale_add"), "--random", "--scalar", "k=2", "--out", "out=-"});
+  const Outcome first =
+      pldc_with_cache({"run", sample("scale_add"), "--random", "--scalar", "k=2", "--out", "out=-"});
   CAPTURE(first.err);
   REQUIRE(first.code == 0);
   CHECK_FALSE(first.out.empty());
-  const Outcome second = pldc_with_cache({"run", "-v", sample("scale_add"), "--random", "--scalar", "k=2", "--out", "out=-"});
+  const Outcome second =
+      pldc_with_cache({"run", "-v", sample("scale_add"), "--random", "--scalar", "k=2", "--out", "out=-"});
   CHECK(second.out == first.out);
   CHECK(contains(second.err, "using "));
   const Outcome missing = pldc_with_cache({"run", sample("scale_add")});
   CHECK(missing.code == 1);
   CHECK_FALSE(missing.err.empty());
   const TempDir dir;
-  CHECK(pldc_with_cache({"run", "--build-dir=" + dir.path("b"), sample("scale_add"), "--random", "--scalar=k=2"}).code == 0);
+  CHECK(pldc_with_cache(
+            {"run", "--build-dir=" + dir.path("b"), sample("scale_add"), "--random", "--scalar=k=2"})
+            .code == 0);
   CHECK(fs::exists(dir.path("b/bin/scale_add")));
 }
 
@@ -212,7 +213,8 @@ TEST_CASE("run: every stage is executable and gives the same values") {
     CHECK(outcome.out == whole.out);
     // The dump run as a file gives the same.
     const TempDir dir;
-    const std::string dump = dir.write("neighbours.pld", run_pldc({"--dump-after=" + pass, sample("neighbours")}).out);
+    const std::string dump =
+        dir.write("neighbours.pld", run_pldc({"--dump-after=" + pass, sample("neighbours")}).out);
     std::vector<std::string> text = {"run", "--passes=NONE", dump};
     text.insert(text.end(), rest.begin(), rest.end());
     const Outcome from_text = pldc_with_cache(text);
@@ -252,9 +254,10 @@ TEST_CASE("samples/make: rebuilds exactly when the .pld changes") {
   if (root == nullptr || build == nullptr) return;
   const TempDir dir;
   fs::copy(std::string(root) + "/samples/make", dir.path("m"));
-  const std::string cache = variables().at("XDG_CACHE_HOME");
+  const std::string cache = build_variables().at("XDG_CACHE_HOME");
   const auto make = [&](const std::vector<std::string>& words) {
-    std::vector<std::string> args = {"env", "XDG_CACHE_HOME=" + cache, "make", std::string("PLDC=") + build + "/src/driver/pldc"};
+    std::vector<std::string> args = {"env", "XDG_CACHE_HOME=" + cache, "make",
+                                     std::string("PLDC=") + build + "/src/driver/pldc"};
     args.insert(args.end(), words.begin(), words.end());
     return run(args, dir.path("m"));
   };

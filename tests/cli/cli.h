@@ -1,6 +1,7 @@
 // Running pldc's driver in process, as the shell would.
 #pragma once
 
+#include <cstdlib>
 #include <map>
 #include <sstream>
 #include <string>
@@ -15,7 +16,8 @@ struct Outcome {
 };
 
 // Environment variables are only those given.
-inline Outcome run_pldc(const std::vector<std::string>& args, const std::map<std::string, std::string>& variables = {},
+inline Outcome run_pldc(const std::vector<std::string>& args,
+                        const std::map<std::string, std::string>& variables = {},
                         const std::string& crash_directory = ".") {
   std::ostringstream out, err;
   pldc::Env env{};
@@ -29,6 +31,14 @@ inline Outcome run_pldc(const std::vector<std::string>& args, const std::map<std
   env.crash_directory = crash_directory;
   const int code = pldc::run_main(args, env);
   return {code, out.str(), err.str()};
+}
+
+// The environment for building programs: a cache in the build directory, so that the runtime is compiled once.
+inline std::map<std::string, std::string> build_variables() {
+  const char* build = std::getenv("PLDC_BUILD_ROOT");
+  const char* path = std::getenv("PATH");
+  return {{"XDG_CACHE_HOME", std::string(build != nullptr ? build : ".") + "/test-cache"},
+          {"PATH", path != nullptr ? path : ""}};
 }
 
 // A small program in canonical form, ending without a newline as PyPTO's printer leaves it.

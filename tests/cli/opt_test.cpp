@@ -7,7 +7,9 @@
 
 namespace {
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 std::string content(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -99,7 +101,8 @@ TEST_CASE("dumps: a folder has numbered files and an index") {
   CHECK(outcome.out == run_pldc({file}).out);
   CHECK(contains(outcome.err, "wrote "));
   CHECK(content(dir.path("d/00_frontend.pld")) == kText);
-  CHECK(content(dir.path("d/04_after_ConvertToSSA.pld")) == run_pldc({"--dump-after=ConvertToSSA", file}).out);
+  CHECK(content(dir.path("d/04_after_ConvertToSSA.pld")) ==
+        run_pldc({"--dump-after=ConvertToSSA", file}).out);
   const auto index = nlohmann::json::parse(content(dir.path("d/index.json")));
   REQUIRE(index.is_array());
   CHECK(index[0]["pass"] == "frontend");
@@ -110,7 +113,8 @@ TEST_CASE("dumps: a folder has numbered files and an index") {
   }
   const Outcome some = run_pldc({"--dump-dir=" + dir.path("e"), "--dump-after=ConvertToSSA", file});
   CHECK(some.code == 0);
-  CHECK(dir.list("e") == std::vector<std::string>{"00_frontend.pld", "04_after_ConvertToSSA.pld", "index.json"});
+  CHECK(dir.list("e") ==
+        std::vector<std::string>{"00_frontend.pld", "04_after_ConvertToSSA.pld", "index.json"});
 }
 
 TEST_CASE("dumps: only some functions") {
@@ -125,7 +129,8 @@ TEST_CASE("dumps: only some functions") {
 TEST_CASE("diff: what each pass changed, and nothing for those that did not") {
   const TempDir dir;
   const std::string file = dir.write("f.pld", kScale);
-  const Outcome outcome = run_pldc({"--diff", "--passes=ConvertToSSA,FlattenCallExpr", file});
+  const Outcome outcome =
+      run_pldc({"--diff", "--passes=ConvertToSSA,NormalizeStmtStructure,FlattenCallExpr", file});
   CHECK(outcome.code == 0);
   CHECK(contains(outcome.out, "--- before ConvertToSSA\n+++ after ConvertToSSA\n@@ "));
   CHECK_FALSE(contains(outcome.out, "# pypto.program: Scale\nimport"));
@@ -186,6 +191,7 @@ TEST_CASE("verification: each pass, round trips, none") {
 TEST_CASE("dialects and styles of the output") {
   const TempDir dir;
   const std::string file = dir.write("f.pld", kScale);
-  CHECK(contains(run_pldc({"--passes=NONE", "--style=concise", file}).out, "        u = pl.tile.muls(t, k)\n"));
+  CHECK(
+      contains(run_pldc({"--passes=NONE", "--style=concise", file}).out, "        u = pl.tile.muls(t, k)\n"));
   CHECK(run_pldc({"--passes=NONE", "--dialect=legacy", file}).out == kText);
 }

@@ -9,7 +9,9 @@
 
 namespace {
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 std::string content(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -24,7 +26,8 @@ std::string with(std::string text, const std::string& from, const std::string& t
 
 const std::string kText = std::string(kScale) + "\n";
 // The same program, written by hand.
-const std::string kLoose = with(with(kScale, "u: pl.Tile[[1, 64], pl.FP32, pl.Mem.Vec] = ", "u =  "), "class Scale:", "class Scale :");
+const std::string kLoose = with(with(kScale, "u: pl.Tile[[1, 64], pl.FP32, pl.Mem.Vec] = ", "u =  "),
+                                "class Scale:", "class Scale :");
 
 }  // namespace
 
@@ -39,7 +42,8 @@ TEST_CASE("check: nothing on a good file") {
 
 TEST_CASE("check: a message has place, line, caret and code") {
   const TempDir dir;
-  const Outcome outcome = run_pldc({"check", dir.write("f.pld", with(kScale, "pl.tile.muls(", "pl.tile.mulz("))});
+  const Outcome outcome =
+      run_pldc({"check", dir.write("f.pld", with(kScale, "pl.tile.muls(", "pl.tile.mulz("))});
   CHECK(outcome.code == 1);
   CHECK(outcome.out.empty());
   CHECK(contains(outcome.err, "f.pld:9:"));
@@ -99,8 +103,9 @@ TEST_CASE("diff: names the path, exit 4") {
   const TempDir dir;
   const std::string a = dir.write("a.pld", kScale);
   const std::string b = dir.write("b.pld", with(kScale, "muls(t, k)", "adds(t, k)"));
-  const std::string renamed = dir.write("c.pld", with(with(with(kScale, "u: ", "other: "), "store(u,", "store(other,"),
-                                                      "class Scale", "class Other"));
+  const std::string renamed = dir.write(
+      "c.pld",
+      with(with(with(kScale, "u: ", "other: "), "store(u,", "store(other,"), "class Scale", "class Other"));
   const Outcome same = run_pldc({"diff", a, a});
   CHECK(same.code == 0);
   CHECK(same.out.empty());
@@ -168,10 +173,11 @@ TEST_CASE("completions: valid shell that knows options and subcommands") {
   }
   // bash completes for real.
   pldc::ProcessSpec bash;
-  const std::string script = dir.write("go", "source " + dir.path("bash") +
-                                                  "; COMP_WORDS=(pldc check --diag); COMP_CWORD=2; _pldc; "
-                                                  "printf '%s ' \"${COMPREPLY[@]}\"; COMP_WORDS=(pldc rou); COMP_CWORD=1; "
-                                                  "_pldc; printf '%s ' \"${COMPREPLY[@]}\"");
+  const std::string script =
+      dir.write("go", "source " + dir.path("bash") +
+                          "; COMP_WORDS=(pldc check --diag); COMP_CWORD=2; _pldc; "
+                          "printf '%s ' \"${COMPREPLY[@]}\"; COMP_WORDS=(pldc rou); COMP_CWORD=1; "
+                          "_pldc; printf '%s ' \"${COMPREPLY[@]}\"");
   bash.args = {"bash", script};
   bash.capture = true;
   const pldc::ProcessResult result = pldc::run_process(bash);

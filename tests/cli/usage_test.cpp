@@ -3,18 +3,23 @@
 
 #include "cli/cli.h"
 #include "support/catch.h"
+#include "support/process.h"
 #include "support/temp_dir.h"
 
 using Words = std::vector<std::string>;
 
 namespace {
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
-std::size_t lines(const std::string& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
+std::size_t lines(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
 
-const Words kCommands = {"opt",  "build", "run",     "roundtrip", "check",
-                         "fmt",  "diff",  "list",    "explain",   "completions"};
+const Words kCommands = {"opt", "build", "run",  "roundtrip", "check",
+                         "fmt", "diff",  "list", "explain",   "completions"};
 
 }  // namespace
 
@@ -173,7 +178,8 @@ TEST_CASE("options may stand before the subcommand and after the file") {
 TEST_CASE("the last of a repeated option wins") {
   const TempDir dir;
   const std::string file = dir.write("f.pld", kScale);
-  CHECK(run_pldc({"--passes=NONE", "--style=concise", "--style=printed", file}).out == std::string(kScale) + "\n");
+  CHECK(run_pldc({"--passes=NONE", "--style=concise", "--style=printed", file}).out ==
+        std::string(kScale) + "\n");
 }
 
 TEST_CASE("response files") {
@@ -195,23 +201,25 @@ TEST_CASE("response files") {
 TEST_CASE("PLDC_FLAGS: read first, and only what the subcommand knows") {
   const TempDir dir;
   const std::string file = dir.write("f.pld", kScale);
-  const auto flags = [](const std::string& words) { return std::map<std::string, std::string>{{"PLDC_FLAGS", words}}; };
+  const auto flags = [](const std::string& words) {
+    return std::map<std::string, std::string>{{"PLDC_FLAGS", words}};
+  };
   CHECK(run_pldc({file}, flags("--passes=NONE")).out == std::string(kScale) + "\n");
   CHECK(run_pldc({"fmt", file}, flags("--passes=NONE --dump-all")).code == 0);
   CHECK(run_pldc({"fmt", file}, flags("--passes NONE")).code == 0);
   CHECK(run_pldc({"fmt", file}, flags("--no-such-option")).code == 2);
   CHECK(run_pldc({"fmt", file}, flags("'open")).code == 2);
-  CHECK(run_pldc({"--style=printed", "--passes=NONE", file}, flags("--style=concise")).out == std::string(kScale) + "\n");
+  CHECK(run_pldc({"--style=printed", "--passes=NONE", file}, flags("--style=concise")).out ==
+        std::string(kScale) + "\n");
 }
 
 TEST_CASE("print-options: what differs from the defaults") {
-  const Outcome outcome =
-      run_pldc({"--print-options", "--passes=A,B", "--style=concise", "-W", "error", "--verify-each", "--max-errors=20",
-                "--stats", "-o", "a b", "f.pld"});
+  const Outcome outcome = run_pldc({"--print-options", "--passes=A,B", "--style=concise", "-W", "error",
+                                    "--verify-each", "--max-errors=20", "--stats", "-o", "a b", "f.pld"});
   CHECK(outcome.code == 0);
   CHECK(outcome.err.empty());
-  for (const char* line : {"--passes=A,B\n", "--style=concise\n", "-W error\n", "--verify-each\n", "--stats\n",
-                           "--output='a b'\n"}) {
+  for (const char* line : {"--passes=A,B\n", "--style=concise\n", "-W error\n", "--verify-each=each\n",
+                           "--stats\n", "--output='a b'\n"}) {
     CAPTURE(line, outcome.out);
     CHECK(contains(outcome.out, line));
   }
@@ -293,3 +301,25 @@ TEST_CASE("crashes: a file with input and options, one line on stderr, exit 3") 
     CHECK(run_pldc({"check", crashes.path(names.front())}).code == 0);
   }
 }
+
+#ifndef PLDC_SANITIZED
+TEST_CASE("crashes: fatal signals, an overflow of the stack among them") {
+  const char* build = std::getenv("PLDC_BUILD_ROOT");
+  if (build == nullptr) return;
+  for (const std::string how : {"signal", "stack"}) {
+    const TempDir dir;
+    dir.write("f.pld", kScale);
+    pldc::ProcessSpec spec;
+    spec.args = {std::string(build) + "/src/driver/pldc", "check", "--crash=" + how, "f.pld"};
+    spec.directory = dir.path("");
+    spec.capture = true;
+    const pldc::ProcessResult result = pldc::run_process(spec);
+    CAPTURE(how, result.err);
+    CHECK(result.exit_code == 3);
+    CHECK(lines(result.err) == 1);
+    const auto names = dir.list("");
+    REQUIRE(names.size() == 2);
+    CHECK(contains(result.err, names.back()));
+  }
+}
+#endif

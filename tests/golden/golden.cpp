@@ -1,11 +1,11 @@
-// Golden tests of messages: tests/data/errors/NAME.pld is given to pldc, and what it says on stderr, with the exit code,
-// must be NAME.err. NAME.cmd holds the command line if it is not `check NAME.pld`; in it %s is the .pld and %t a folder
-// for what the command writes.
+// Golden tests of messages: tests/data/errors/NAME.pld is given to pldc, and what it says on stderr, with the
+// exit code, must be NAME.err. NAME.cmd holds the command line if it is not `check NAME.pld`; in it %s is the
+// .pld and %t a folder for what the command writes.
 //
 //   golden [GLOB...]   only the cases with such names; PLDC_BLESS=1 rewrites the expectations
 //
-// It also checks that each declared diagnostic occurs in an expectation or is named by a test; diagnostics that do not
-// are listed in tests/data/errors/uncovered.txt, which may only shrink.
+// It also checks that each declared diagnostic occurs in an expectation or is named by a test; diagnostics
+// that do not are listed in tests/data/errors/uncovered.txt, which may only shrink.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -41,7 +41,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
-// What the case prints now. The working directory is the folder of the cases, so names are short and the same everywhere.
+// What the case prints now. The working directory is the folder of the cases, so names are short and the same
+// everywhere.
 std::string actual(const fs::path& source) {
   fs::path command_file = source;
   command_file.replace_extension(".cmd");
@@ -50,11 +51,7 @@ std::string actual(const fs::path& source) {
   command = replaced(replaced(command, "%s", source.string()), "%t", temporary.path(""));
   std::vector<std::string> words;
   if (!pldc::split_words(command, words)) return "the .cmd file has an open quote\n";
-  std::map<std::string, std::string> variables;
-  for (const char* name : {"PATH", "HOME", "XDG_CACHE_HOME"}) {
-    if (const char* value = std::getenv(name)) variables[name] = value;
-  }
-  const Outcome outcome = run_pldc(words, variables, temporary.path(""));
+  const Outcome outcome = run_pldc(words, build_variables(), temporary.path(""));
   return replaced(outcome.err, temporary.path(""), "%t") + "exit " + std::to_string(outcome.code) + "\n";
 }
 
@@ -71,7 +68,8 @@ bool run_case(const fs::path& source) {
     return true;
   }
   std::cout << name << ": FAILED\n"
-            << pldc::unified_diff(expected, now, name + ".err", "now") << "if this is right: tools/bless " << name << "\n\n";
+            << pldc::unified_diff(expected, now, name + ".err", "now") << "if this is right: tools/bless "
+            << name << "\n\n";
   return false;
 }
 
@@ -122,7 +120,8 @@ bool check_coverage(const fs::path& root) {
   }
   for (const std::string& name : allowed) {
     if (uncovered.count(name) != 0 || blessing()) continue;
-    std::cout << "'" << name << "' is covered or gone: take it out of tests/data/errors/uncovered.txt (tools/bless does)\n";
+    std::cout << "'" << name
+              << "' is covered or gone: take it out of tests/data/errors/uncovered.txt (tools/bless does)\n";
     good = false;
   }
   if (blessing()) std::ofstream(list, std::ios::binary) << kept;
@@ -140,15 +139,19 @@ int main(int argc, char** argv) {
   fs::current_path(root / "tests/data/errors");
   std::vector<fs::path> sources;
   for (const fs::directory_entry& entry : fs::directory_iterator(".")) {
-    if (entry.path().extension() == ".pld") sources.push_back(entry.path().filename());
+    const std::string extension = entry.path().extension().string();
+    if (extension == ".pld" || extension == ".cmd") {
+      sources.push_back(entry.path().filename().replace_extension(".pld"));
+    }
   }
   std::sort(sources.begin(), sources.end());
+  sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
   std::size_t passed = 0;
   std::size_t failed = 0;
   for (const fs::path& source : sources) {
     const std::string name = source.stem().string();
-    const bool wanted =
-        globs.empty() || std::any_of(globs.begin(), globs.end(), [&](const auto& glob) { return glob.matches(name); });
+    const bool wanted = globs.empty() || std::any_of(globs.begin(), globs.end(),
+                                                     [&](const auto& glob) { return glob.matches(name); });
     if (wanted) ++(run_case(source) ? passed : failed);
   }
   if (globs.empty()) ++(check_coverage(absolute_root) ? passed : failed);

@@ -44,7 +44,8 @@ class MiniProgram {
   explicit MiniProgram(std::vector<MiniChip> chips) : chips_(std::move(chips)) {
     kernels_.resize(chips_.size());
     for (size_t i = 0; i < chips_.size(); ++i) {
-      for (pld::KernelFn fn : chips_[i].kernels) kernels_[i].push_back({chips_[i].name.c_str(), pld::Core::aiv, fn, {}});
+      for (pld::KernelFn fn : chips_[i].kernels)
+        kernels_[i].push_back({chips_[i].name.c_str(), pld::Core::aiv, fn, {}});
       pld::List<pld::KernelInfo> list;
       list.first = kernels_[i].data();
       list.count = static_cast<int64_t>(kernels_[i].size());
@@ -54,8 +55,13 @@ class MiniProgram {
     program_.source = "mini.pld";
     program_.chips.first = infos_.data();
     program_.chips.count = static_cast<int64_t>(infos_.size());
-    entry_ = {.name = "host", .run = [](pld::Host& h, pld::Params& t) { (*current())(h, t); }, .params = {},
-              .max_device = -1, .single_rank = false, .rank_checks = {}, .place = {}};
+    entry_ = {.name = "host",
+              .run = [](pld::Host& h, pld::Params& t) { (*current())(h, t); },
+              .params = {},
+              .max_device = -1,
+              .single_rank = false,
+              .rank_checks = {},
+              .place = {}};
   }
   MiniProgram(const MiniProgram&) = delete;
   MiniProgram& operator=(const MiniProgram&) = delete;

@@ -1,6 +1,7 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
-// The host collectives: ranks x operators x types x sizes, called twice in a row, with signals that are zero at the end.
+// The host collectives: ranks x operators x types x sizes, called twice in a row, with signals that are zero
+// at the end.
 #include <catch2/catch.hpp>
 
 #include "mini_program.h"
@@ -40,7 +41,9 @@ Buffers<T> samples(int ranks, int64_t n, bool powers) {
   for (auto& v : b) {
     for (int64_t i = 0; i < n; ++i) {
       const uint64_t x = r.next();
-      v.push_back(powers ? static_cast<T>(x % 3 == 0 ? 0.5f : x % 3 == 1 ? 1.0f : -2.0f)
+      v.push_back(powers ? static_cast<T>(x % 3 == 0   ? 0.5f
+                                          : x % 3 == 1 ? 1.0f
+                                                       : -2.0f)
                          : static_cast<T>((static_cast<float>(x % 33) - 16.0f) / 8.0f));
     }
   }
@@ -79,9 +82,11 @@ void check_allreduce(int ranks, int64_t n, int cores) {
   Buffers<T> once(in.size()), twice(in.size());
   program.run(
       [&](pld::Host& h, pld::Params&) {
-        pld::Domain d = h.domain("d", h.all(), {{"data", n * static_cast<int64_t>(sizeof(T))},
-                                                {"signal", ranks * cores * 4, pld::SlotUse::signal}});
-        for (int r = 0; r < ranks; ++r) write(d.view(r, "data", {1, n}, dtype_of<T>()), in[static_cast<size_t>(r)]);
+        pld::Domain d = h.domain("d", h.all(),
+                                 {{"data", n * static_cast<int64_t>(sizeof(T))},
+                                  {"signal", ranks * cores * 4, pld::SlotUse::signal}});
+        for (int r = 0; r < ranks; ++r)
+          write(d.view(r, "data", {1, n}, dtype_of<T>()), in[static_cast<size_t>(r)]);
         for (int call = 0; call < 2; ++call) {
           for (int r = 0; r < ranks; ++r) {
             pld::Args a;
@@ -97,7 +102,9 @@ void check_allreduce(int ranks, int64_t n, int cores) {
             h.submit(r, "allreduce", a, {});
           }
           h.sync();
-          for (int r = 0; r < ranks; ++r) (call == 0 ? once : twice)[static_cast<size_t>(r)] = read<T>(d.view(r, "data", {n}, dtype_of<T>()));
+          for (int r = 0; r < ranks; ++r)
+            (call == 0 ? once : twice)[static_cast<size_t>(r)] =
+                read<T>(d.view(r, "data", {n}, dtype_of<T>()));
         }
       },
       test::ranks(ranks));
@@ -116,9 +123,9 @@ void check_allreduce(int ranks, int64_t n, int cores) {
 
 // Runs a collective over windows with the given slots; `before` fills, `after` looks.
 void run_collective(int ranks, pld::KernelFn kernel, const std::vector<std::pair<int64_t, int64_t>>& shapes,
-                    const std::vector<pld::DType>& types, int64_t signal_rows, int64_t signal_cols, int signal_at,
-                    const std::function<void(pld::Domain&, int)>& before, const std::function<void(pld::Domain&, int)>& after,
-                    int calls = 2) {
+                    const std::vector<pld::DType>& types, int64_t signal_rows, int64_t signal_cols,
+                    int signal_at, const std::function<void(pld::Domain&, int)>& before,
+                    const std::function<void(pld::Domain&, int)>& after, int calls = 2) {
   static const char* const kNames[] = {"s0", "s1", "s2", "s3"};
   test::MiniProgram program({{"collective", {kernel}, test::one_kernel}});
   program.run(
@@ -144,7 +151,8 @@ void run_collective(int ranks, pld::KernelFn kernel, const std::vector<std::pair
                   a.inout(d.view(r, "signal", {signal_rows, signal_cols}, pld::i32));
                 }
               }
-              if (i < shapes.size()) a.inout(d.view(r, kNames[i], {shapes[i].first, shapes[i].second}, types[i]));
+              if (i < shapes.size())
+                a.inout(d.view(r, kNames[i], {shapes[i].first, shapes[i].second}, types[i]));
             }
             a.scalar(d.size());
             a.u64(d.ctx(r));
@@ -174,7 +182,9 @@ void ring_kernel(int64_t* args) {
   coll::allreduce_ring<Op::Sum, float, W>(args);
 }
 
-float value(int rank, int64_t row, int64_t i) { return static_cast<float>(rank * 1000 + row * 100) + static_cast<float>(i % 97); }
+float value(int rank, int64_t row, int64_t i) {
+  return static_cast<float>(rank * 1000 + row * 100) + static_cast<float>(i % 97);
+}
 
 }  // namespace
 
@@ -213,7 +223,9 @@ TEST_CASE("ring allreduce: ragged sizes, more ranks than elements, many calls") 
     for (int64_t n : kSizes) {
       const Buffers<float> in = samples<float>(p, n, false);
       long wrong = 0;
-      const auto before = [&](pld::Domain& d, int r) { write(d.view(r, "s0", {n}, pld::f32), in[static_cast<size_t>(r)]); };
+      const auto before = [&](pld::Domain& d, int r) {
+        write(d.view(r, "s0", {n}, pld::f32), in[static_cast<size_t>(r)]);
+      };
       const auto after = [&](pld::Domain& d, int r) {
         const auto got = read<float>(d.view(r, "s0", {n}, pld::f32));
         const auto want = reduced<Op::Sum>(in, 0);  // exact in any order
@@ -228,8 +240,9 @@ TEST_CASE("ring allreduce: ragged sizes, more ranks than elements, many calls") 
 
 TEST_CASE("ring allreduce refuses more than 16 ranks and other signals before the first notify") {
   const auto nothing = [](pld::Domain&, int) {};
-  CHECK_THROWS_WITH(run_collective(17, ring_kernel<kNarrow>, {{1, 17}}, {pld::f32}, 33, 17, 1, nothing, nothing),
-                    Catch::Contains("at most 16 ranks"));
+  CHECK_THROWS_WITH(
+      run_collective(17, ring_kernel<kNarrow>, {{1, 17}}, {pld::f32}, 33, 17, 1, nothing, nothing),
+      Catch::Contains("at most 16 ranks"));
   CHECK_THROWS_WITH(run_collective(3, ring_kernel<kNarrow>, {{1, 17}}, {pld::f32}, 5, 4, 1, nothing, nothing),
                     Catch::Contains("a signal of shape [5, 3], not [5, 4]"));
 }
@@ -242,7 +255,8 @@ TEST_CASE("a signal with too few rows is refused") {
 
 TEST_CASE("barrier") {
   for (int p : {1, 2, 3, 16, 64}) {
-    run_collective(p, barrier_kernel, {}, {}, p, 1, 0, [](pld::Domain&, int) {}, [](pld::Domain&, int) {}, 5);
+    run_collective(
+        p, barrier_kernel, {}, {}, p, 1, 0, [](pld::Domain&, int) {}, [](pld::Domain&, int) {}, 5);
   }
   SUCCEED();
 }
@@ -257,9 +271,11 @@ TEST_CASE("broadcast, also of a root that changes its data at once") {
         for (int64_t i = 0; i < n; ++i) d.view(r, "s0", {n}, pld::f32).at<float>({i}) = value(r, 0, i);
       };
       const auto after = [&](pld::Domain& d, int r) {
-        for (int64_t i = 0; i < n; ++i) wrong += d.view(r, "s0", {n}, pld::f32).at<float>({i}) == value(root, 0, i) ? 0 : 1;
+        for (int64_t i = 0; i < n; ++i)
+          wrong += d.view(r, "s0", {n}, pld::f32).at<float>({i}) == value(root, 0, i) ? 0 : 1;
       };
-      run_collective(p, last ? broadcast_kernel<2> : broadcast_kernel<0>, {{1, n}}, {pld::f32}, p, 1, 1, before, after);
+      run_collective(p, last ? broadcast_kernel<2> : broadcast_kernel<0>, {{1, n}}, {pld::f32}, p, 1, 1,
+                     before, after);
       CAPTURE(p, n);
       CHECK(wrong == 0);
     }
@@ -276,7 +292,8 @@ TEST_CASE("reduce_scatter") {
       long wrong = 0;
       const auto before = [&](pld::Domain& d, int r) {
         for (int64_t k = 0; k < rows; ++k) {
-          for (int64_t i = 0; i < n; ++i) d.view(r, "s0", {rows, n}, pld::f32).at<float>({k, i}) = value(r, k, i);
+          for (int64_t i = 0; i < n; ++i)
+            d.view(r, "s0", {rows, n}, pld::f32).at<float>({k, i}) = value(r, k, i);
         }
       };
       const auto after = [&](pld::Domain& d, int r) {
@@ -303,7 +320,8 @@ TEST_CASE("allgather and all_to_all") {
         long wrong = 0;
         const auto before = [&](pld::Domain& d, int r) {
           for (int64_t k = 0; k < in_rows; ++k) {
-            for (int64_t i = 0; i < n; ++i) d.view(r, "s0", {in_rows, n}, pld::f32).at<float>({k, i}) = value(r, k, i);
+            for (int64_t i = 0; i < n; ++i)
+              d.view(r, "s0", {in_rows, n}, pld::f32).at<float>({k, i}) = value(r, k, i);
           }
         };
         const auto after = [&](pld::Domain& d, int r) {
@@ -314,8 +332,8 @@ TEST_CASE("allgather and all_to_all") {
             }
           }
         };
-        run_collective(p, gather ? allgather_kernel : all_to_all_kernel, {{in_rows, n}, {p, n}}, {pld::f32, pld::f32}, p, 1,
-                       2, before, after);
+        run_collective(p, gather ? allgather_kernel : all_to_all_kernel, {{in_rows, n}, {p, n}},
+                       {pld::f32, pld::f32}, p, 1, 2, before, after);
         CAPTURE(p, n, gather);
         CHECK(wrong == 0);
       }
@@ -327,11 +345,14 @@ TEST_CASE("all_to_all_v clamps counts and sends full blocks") {
   constexpr int64_t kMax = 3;
   for (int p : {1, 2, 3, 4, 8}) {
     for (int64_t n : {int64_t{1}, int64_t{17}, int64_t{257}}) {
-      const auto count = [&](int from, int64_t to) { return (from * 2 + static_cast<int>(to)) % 6; };  // up to 5 > kMax
+      const auto count = [&](int from, int64_t to) {
+        return (from * 2 + static_cast<int>(to)) % 6;
+      };  // up to 5 > kMax
       long wrong = 0;
       const auto before = [&](pld::Domain& d, int r) {
         for (int64_t k = 0; k < p * kMax; ++k) {
-          for (int64_t i = 0; i < n; ++i) d.view(r, "s0", {p * kMax, n}, pld::f32).at<float>({k, i}) = value(r, k, i);
+          for (int64_t i = 0; i < n; ++i)
+            d.view(r, "s0", {p * kMax, n}, pld::f32).at<float>({k, i}) = value(r, k, i);
         }
         for (int64_t k = 0; k < p; ++k) d.view(r, "s2", {p, 1}, pld::i32).at<int32_t>({k, 0}) = count(r, k);
       };
@@ -341,7 +362,10 @@ TEST_CASE("all_to_all_v clamps counts and sends full blocks") {
           wrong += d.view(r, "s3", {p, 1}, pld::i32).at<int32_t>({s, 0}) == rows ? 0 : 1;
           for (int64_t k = 0; k < rows; ++k) {
             for (int64_t i = 0; i < n; ++i) {
-              wrong += d.view(r, "s1", {p * kMax, n}, pld::f32).at<float>({s * kMax + k, i}) == value(s, r * kMax + k, i) ? 0 : 1;
+              wrong += d.view(r, "s1", {p * kMax, n}, pld::f32).at<float>({s * kMax + k, i}) ==
+                               value(s, r * kMax + k, i)
+                           ? 0
+                           : 1;
             }
           }
         }
@@ -355,22 +379,27 @@ TEST_CASE("all_to_all_v clamps counts and sends full blocks") {
 }
 
 TEST_CASE("back-to-back calls without a host barrier keep their order") {
-  // The root adds 1 to its data and broadcasts, many times; a non-root adds what it got. Missing barriers show here.
+  // The root adds 1 to its data and broadcasts, many times; a non-root adds what it got. Missing barriers
+  // show here.
   static constexpr int64_t kCount = 600;
   static const auto add_one = [](int64_t* args) {
     float* x = pld_arg<float>(args, 0);
     CommContext* ctx = pld_ctx(args, 3);
     float* sum = x + kCount;
     for (int64_t i = 0; i < kCount; ++i) {
-      if (pld_rank(ctx) == 0) x[i] += 1.0f;
-      else sum[i] += x[i];
+      if (pld_rank(ctx) == 0)
+        x[i] += 1.0f;
+      else
+        sum[i] += x[i];
     }
   };
-  test::MiniProgram program({{"add", {[](int64_t* args) { add_one(args); }}}, {"broadcast", {broadcast_kernel<0>}}});
+  test::MiniProgram program(
+      {{"add", {[](int64_t* args) { add_one(args); }}}, {"broadcast", {broadcast_kernel<0>}}});
   const int ranks = 4, rounds = 50;
   program.run(
       [&](pld::Host& h, pld::Params&) {
-        pld::Domain d = h.domain("d", h.all(), {{"x", kCount * 8}, {"signal", ranks * 4, pld::SlotUse::signal}});
+        pld::Domain d =
+            h.domain("d", h.all(), {{"x", kCount * 8}, {"signal", ranks * 4, pld::SlotUse::signal}});
         for (int round = 0; round < rounds; ++round) {
           for (int r = 0; r < ranks; ++r) {
             pld::Args a;

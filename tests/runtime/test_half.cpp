@@ -10,7 +10,8 @@
 
 namespace {
 
-// A format with `bits` mantissa bits and exponent bias `bias`; every finite value is an integer times 2^(1 - bias - bits).
+// A format with `bits` mantissa bits and exponent bias `bias`; every finite value is an integer times 2^(1 -
+// bias - bits).
 struct Format {
   int exponent_bits;
   int mantissa_bits;
@@ -42,7 +43,8 @@ unsigned encode(const Format& f, double x) {
   int exponent = e - 1 + bias;
   if (exponent < 1) exponent = 1;
   const double units = std::nearbyint(std::ldexp(a, f.mantissa_bits + bias - exponent));
-  const unsigned code = static_cast<unsigned>(units) + (static_cast<unsigned>(exponent - 1) << f.mantissa_bits);
+  const unsigned code =
+      static_cast<unsigned>(units) + (static_cast<unsigned>(exponent - 1) << f.mantissa_bits);
   return sign | (code > infinity ? infinity : code);
 }
 
@@ -168,12 +170,15 @@ TEST_CASE("FP8 E4M3 conversions") {
 }
 
 TEST_CASE("half arithmetic of every pair of a sample rounds once") {
-  // float holds sums and products of halves with enough bits that rounding twice is harmless: compare with double.
+  // float holds sums and products of halves with enough bits that rounding twice is harmless: compare with
+  // double.
   long wrong = 0;
   for (unsigned a = 0; a < 0x7c00; a += 37) {
     for (unsigned b = 3; b < 0xfc00; b += 101) {
-      const half x = std::bit_cast<half>(static_cast<uint16_t>(a)), y = std::bit_cast<half>(static_cast<uint16_t>(b));
-      const double dx = static_cast<double>(static_cast<float>(x)), dy = static_cast<double>(static_cast<float>(y));
+      const half x = std::bit_cast<half>(static_cast<uint16_t>(a)),
+                 y = std::bit_cast<half>(static_cast<uint16_t>(b));
+      const double dx = static_cast<double>(static_cast<float>(x)),
+                   dy = static_cast<double>(static_cast<float>(y));
       if (std::isnan(dy)) continue;
       if (half(x + y).bits != encode(kHalf, dx + dy) && dx + dy != 0) ++wrong;
       if (half(x * y).bits != encode(kHalf, dx * dy)) ++wrong;

@@ -1,10 +1,11 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
-// The thread host: deadlock and timeout reports, checks, domains, staging of strided tensors, SPMD, mixed tasks.
-#include <catch2/catch.hpp>
+// The thread host: deadlock and timeout reports, checks, domains, staging of strided tensors, SPMD, mixed
+// tasks.
 #include <sched.h>
 
 #include <atomic>
+#include <catch2/catch.hpp>
 #include <chrono>
 #include <thread>
 
@@ -76,7 +77,8 @@ TEST_CASE("a deadlock is reported at once, with everything that is needed to fin
 
 TEST_CASE("ranks that have finished are named in the report") {
   test::MiniProgram program({{"kernel", {only_rank_zero_waits}}});
-  CHECK_THAT(error_of([&] { program.run(signal_host, test::ranks(3)); }), Contains("finished their work: 1, 2"));
+  CHECK_THAT(error_of([&] { program.run(signal_host, test::ranks(3)); }),
+             Contains("finished their work: 1, 2"));
 }
 
 TEST_CASE("a host can run again after a deadlock") {
@@ -168,13 +170,15 @@ TEST_CASE("an error in a kernel stops the other ranks") {
   int code = 0;
   const std::string text = error_of([&] { program.run(signal_host, test::ranks(4)); }, &code);
   CHECK(code == 1);
-  CHECK_THAT(text, Contains("mini.pld:77: ") && Contains("vector buffer") && Contains("(kernel kernel, rank 1)"));
+  CHECK_THAT(text,
+             Contains("mini.pld:77: ") && Contains("vector buffer") && Contains("(kernel kernel, rank 1)"));
 }
 
 TEST_CASE("peers outside of the domain are refused") {
   const auto kernel = [](int64_t* args) { pld_peer(pld_ctx(args, 1), pld_arg<int32_t>(args, 0), 2); };
   test::MiniProgram program({{"kernel", {kernel}}});
-  CHECK_THROWS_WITH(program.run(signal_host, test::ranks(2)), Contains("peer 2 is not a rank of the domain, which has ranks 0 to 1"));
+  CHECK_THROWS_WITH(program.run(signal_host, test::ranks(2)),
+                    Contains("peer 2 is not a rank of the domain, which has ranks 0 to 1"));
 }
 
 TEST_CASE("signals that are not zero at the end are reported") {
@@ -229,7 +233,8 @@ TEST_CASE("accesses outside of a window are found") {
   offset = 3;
   int code = 0;
   CHECK_THAT(error_of([&] { program.run(host, o); }, &code),
-             Contains("mini.pld:12") && Contains("reads 32 bytes in d.sig (rank 1), which has 40 bytes, at offset 12"));
+             Contains("mini.pld:12") &&
+                 Contains("reads 32 bytes in d.sig (rank 1), which has 40 bytes, at offset 12"));
   CHECK(code == 4);
   offset = 10;
   CHECK_THAT(error_of([&] { program.run(host, o); }), Contains("0 bytes behind d.sig (rank 1)"));
@@ -255,9 +260,11 @@ TEST_CASE("domains: subsets, alignment, limits, wrong names") {
         CHECK_THROWS_WITH(d.view(1, "x", {1}, pld::i32), Contains("no buffer x"));
         CHECK_THROWS_WITH(d.view(1, "b", {9}, pld::f32), Contains("takes 36 bytes, its buffer has 33"));
         CHECK_THROWS_WITH(h.domain("far", {0, 4}, {}), Contains("device 4"));
-        CHECK_THROWS_WITH(d.require_at_most(1, "ring", {4, 1}), Contains("line 4: ring serves at most 1 ranks, domain pair has 2"));
+        CHECK_THROWS_WITH(d.require_at_most(1, "ring", {4, 1}),
+                          Contains("line 4: ring serves at most 1 ranks, domain pair has 2"));
         pld::Args a;
-        CHECK_THROWS_WITH(h.submit(4, "kernel", a, {9, 1}), Contains("mini.pld:9: dispatch of kernel to device 4"));
+        CHECK_THROWS_WITH(h.submit(4, "kernel", a, {9, 1}),
+                          Contains("mini.pld:9: dispatch of kernel to device 4"));
         CHECK_THROWS_WITH(h.submit(0, "other", a, {}), Contains("no chip orchestration other"));
       },
       test::ranks(4));
@@ -277,7 +284,8 @@ TEST_CASE("strided host tensors reach a chip packed and come back") {
   for (size_t i = 0; i < 40; ++i) x[i] = static_cast<float>(i);
   program.run(
       [&](pld::Host& h, pld::Params&) {
-        const pld::Tensor tx = pld::Tensor::packed(x.data(), pld::f32, {4, 10}), ty = pld::Tensor::packed(y.data(), pld::f32, {4, 10});
+        const pld::Tensor tx = pld::Tensor::packed(x.data(), pld::f32, {4, 10}),
+                          ty = pld::Tensor::packed(y.data(), pld::f32, {4, 10});
         pld::Args a;
         a.in(tx.box({2, 3}, {1, 4}));
         a.out(ty.transpose(0, 1).box({2, 3}, {4, 1}));
@@ -392,13 +400,18 @@ TEST_CASE("cube and vector cores exchange tiles") {
   CHECK(x[0] == 12);  // two blocks, one after the other
   CHECK(x[31] == 14);
 
-  const auto lonely = [](const ChipTaskArgs& a) { rt_submit_task(MixedKernels{kInvalidKernel, 0, 1}, test::forward(a, 0)); };
+  const auto lonely = [](const ChipTaskArgs& a) {
+    rt_submit_task(MixedKernels{kInvalidKernel, 0, 1}, test::forward(a, 0));
+  };
   test::MiniProgram stuck({{"stuck", {[](int64_t* a) { vector(a); }, [](int64_t*) {}}, lonely}});
-  CHECK_THROWS_WITH(stuck.run([&](pld::Host& h, pld::Params&) {
-    pld::Args a;
-    a.inout(pld::Tensor::packed(x.data(), pld::f32, {4, 8}));
-    h.submit(0, "stuck", a, {});
-  }, test::ranks(1)), Contains("deadlock") && Contains("pipe 3 to the vector core"));
+  CHECK_THROWS_WITH(stuck.run(
+                        [&](pld::Host& h, pld::Params&) {
+                          pld::Args a;
+                          a.inout(pld::Tensor::packed(x.data(), pld::f32, {4, 8}));
+                          h.submit(0, "stuck", a, {});
+                        },
+                        test::ranks(1)),
+                    Contains("deadlock") && Contains("pipe 3 to the vector core"));
 }
 
 TEST_CASE("chip orchestration: intermediates, views, scalar access, task ids") {
@@ -417,7 +430,8 @@ TEST_CASE("chip orchestration: intermediates, views, scalar access, task ids") {
       if (part.is_contiguous != 0 || part.extent != 11) ::pld::sim::fail("view");
       uint32_t row[2] = {1, 8}, second[2] = {1, 0};
       const ChipTensor line = pld_drop(tmp.view(row, second), {0});
-      if (line.ndims != 1 || pld_read<float>(line, {5}) != 5.0f || pld_read<float>(line, {3}) != 2.0f) ::pld::sim::fail("drop");
+      if (line.ndims != 1 || pld_read<float>(line, {5}) != 5.0f || pld_read<float>(line, {3}) != 2.0f)
+        ::pld::sim::fail("drop");
       if (pld_read<float>(pld_transpose(tmp, 0, 1), {6, 2}) != 5.0f) ::pld::sim::fail("transpose");
       if (pld_read<float>(pld_reshape(tmp, {32}), {14}) != 5.0f) ::pld::sim::fail("reshape");
       pld_assemble(x, part, {0, 1});
@@ -431,7 +445,8 @@ TEST_CASE("chip orchestration: intermediates, views, scalar access, task ids") {
       q.add_input(out.get_ref(0));
       q.add_output(x);
       q.set_dependencies(deps, 1);
-      if (!deps[0].is_valid() || PTO2TaskId::invalid().is_valid() || !rt_submit_dummy_task().is_valid()) ::pld::sim::fail("id");
+      if (!deps[0].is_valid() || PTO2TaskId::invalid().is_valid() || !rt_submit_dummy_task().is_valid())
+        ::pld::sim::fail("id");
       rt_submit_aiv_task(0, q);
     }
   };
@@ -457,20 +472,25 @@ TEST_CASE("chip orchestration: intermediates, views, scalar access, task ids") {
 TEST_CASE("errors in chip orchestrations") {
   const auto run = [](void (*chip)(const ChipTaskArgs&)) {
     test::MiniProgram program({{"chip", {[](int64_t*) {}}, chip}});
-    program.run([&](pld::Host& h, pld::Params&) {
-      pld::Args a;
-      a.u64(1);
-      h.submit(0, "chip", a, {5, 1});
-    }, test::ranks(1));
+    program.run(
+        [&](pld::Host& h, pld::Params&) {
+          pld::Args a;
+          a.u64(1);
+          h.submit(0, "chip", a, {5, 1});
+        },
+        test::ranks(1));
   };
-  CHECK_THROWS_WITH(run([](const ChipTaskArgs& a) { a.tensor(0); }), Contains("mini.pld:5: tensor argument 0 of 0"));
+  CHECK_THROWS_WITH(run([](const ChipTaskArgs& a) { a.tensor(0); }),
+                    Contains("mini.pld:5: tensor argument 0 of 0"));
   CHECK_THROWS_WITH(run([](const ChipTaskArgs& a) { a.scalar(1); }), Contains("scalar argument 1 of 1"));
-  CHECK_THROWS_WITH(run([](const ChipTaskArgs&) { rt_submit_aiv_task(1, CoreTaskArgs()); }), Contains("no kernel 1"));
+  CHECK_THROWS_WITH(run([](const ChipTaskArgs&) { rt_submit_aiv_task(1, CoreTaskArgs()); }),
+                    Contains("no kernel 1"));
   CHECK_THROWS_WITH(run([](const ChipTaskArgs&) {
-    CoreTaskArgs p;
-    p.launch_spec.set_block_num(0);
-    rt_submit_aiv_task(0, p);
-  }), Contains("0 blocks"));
+                      CoreTaskArgs p;
+                      p.launch_spec.set_block_num(0);
+                      rt_submit_aiv_task(0, p);
+                    }),
+                    Contains("0 blocks"));
 }
 
 TEST_CASE("dispatches of one rank keep their order; many ranks share the cores") {

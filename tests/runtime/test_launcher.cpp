@@ -17,8 +17,8 @@ using Catch::Contains;
 
 namespace {
 
-// scale(xs: in FP32 [NR, 4], n: in INT32 [NR, M], k: scalar, ys: out FP32 [NR, 4], acc: inout FP32 [4]); ys = xs * k,
-// acc += xs[0]; device loop over world_size().
+// scale(xs: in FP32 [NR, 4], n: in INT32 [NR, M], k: scalar, ys: out FP32 [NR, 4], acc: inout FP32 [4]); ys =
+// xs * k, acc += xs[0]; device loop over world_size().
 void kernel(int64_t* args) {
   const float* x = pld_arg<float>(args, 0);
   float* y = pld_arg<float>(args, 1);
@@ -136,7 +136,8 @@ class Shell {
     return s.str();
   }
   template <class T>
-  void write(const std::string& name, pld::DType type, const std::vector<int64_t>& shape, const std::vector<T>& data) {
+  void write(const std::string& name, pld::DType type, const std::vector<int64_t>& shape,
+             const std::vector<T>& data) {
     pld::npy::write(file(name), type, shape, data.data(), static_cast<int64_t>(data.size() * sizeof(T)));
   }
 
@@ -151,8 +152,9 @@ TEST_CASE("help, unknown options, options for later") {
   const Result help = s.run("--help");
   CHECK(help.code == 0);
   CHECK_THAT(help.out, Contains("xs") && Contains("FP32 [NR, 4]") && Contains("--expect"));
-  for (const char* bad : {"--nothing", "file.npy", "--ranks", "--ranks 0", "--ranks two", "--in x", "--in =f", "--repeat 0",
-                          "--check=races", "--check=all", "--trace=t.json", "--schedule=seeded", "--seed 1", "--rtol=-1"}) {
+  for (const char* bad :
+       {"--nothing", "file.npy", "--ranks", "--ranks 0", "--ranks two", "--in x", "--in =f", "--repeat 0",
+        "--check=races", "--check=all", "--trace=t.json", "--schedule=seeded", "--seed 1", "--rtol=-1"}) {
     const Result r = s.run(bad);
     CAPTURE(bad, r.err);
     CHECK(r.code == 2);
@@ -191,7 +193,8 @@ TEST_CASE("a run with files") {
   CHECK(s.run(all + "--expect ys=@want.npy").code == 0);
   r = s.run(all + "--expect ys=@want.npy --rtol 0 --atol=1e-7");
   CHECK(r.code == 4);
-  CHECK_THAT(r.err, Contains("ys differs from") && Contains("in 1 of 12 elements; first at [2, 3]: got 6, want 6.00001"));
+  CHECK_THAT(r.err, Contains("ys differs from") &&
+                        Contains("in 1 of 12 elements; first at [2, 3]: got 6, want 6.00001"));
   r = s.run(all + "--ranks 2");  // only a part is used: a warning
   CHECK(r.code == 0);
   CHECK_THAT(r.err, Contains("warning: dim NR is 3 in ") && Contains("2 ranks use only a part"));
@@ -220,13 +223,15 @@ TEST_CASE("wrong parameters") {
   check("--random --scalar xs=1", "parameter xs is a tensor", "--in");
   check("--random --out xs=-", "parameter xs is an input", "--out takes an output");
   check("--random --in xs=@none.npy", "none.npy: cannot be read", "No such file");
-  check("--random --in xs=@x5.npy", "parameter xs takes FP32 [NR, 4], but", "has FP32 [3, 5]: axis 1 is 5, not 4");
+  check("--random --in xs=@x5.npy", "parameter xs takes FP32 [NR, 4], but",
+        "has FP32 [3, 5]: axis 1 is 5, not 4");
   check("--random --in xs=@x64.npy", "parameter xs takes FP32 [NR, 4], but", "has INT64 [3, 4]");
   check("--random --in xs=@n.npy", "takes FP32 [NR, 4], but", "has INT32 [3, 1]");
   check("--random --in acc=@x.npy", "parameter acc takes FP32 [4]", "2 axes, not 1");
   check("--in xs=@x2.npy --in n=@n.npy", "dim NR is 2 in", "but 3 in");
   check("--random --scalar k=abc", "parameter k takes FP32, not 'abc'", "demo.pld:12:5");
-  check("--in xs=@x.npy --in n=@n.npy --scalar k=1", "parameter acc (FP32 [4]) has no value", "demo.pld:14:5");
+  check("--in xs=@x.npy --in n=@n.npy --scalar k=1", "parameter acc (FP32 [4]) has no value",
+        "demo.pld:14:5");
   check("--random --expect ys=@x5.npy", "parameter ys takes FP32 [NR, 4]", "axis 1 is 5");
   CHECK(s.run("--entry=scale --random --in xs=@x.npy --in xs=@x.npy").code == 2);
 }
@@ -261,7 +266,8 @@ TEST_CASE("ranks") {
   s.write<float>("x.npy", pld::f32, {4, 2}, std::vector<float>(8, 1));
   Result r = s.run("--entry=fixed --in x=@x.npy");  // 1 + the largest constant device
   CHECK(r.code == 0);
-  CHECK_THAT(r.err, Contains("warning: demo.pld:20:5: parameter x has an axis of 4") && Contains("3 ranks use only a part"));
+  CHECK_THAT(r.err, Contains("warning: demo.pld:20:5: parameter x has an axis of 4") &&
+                        Contains("3 ranks use only a part"));
   r = s.run("--entry=fixed --in x=@x.npy --ranks 2");
   CHECK(r.code == 1);
   CHECK_THAT(r.err, Contains("demo.pld:19:1: fixed dispatches to device 2") && Contains("--ranks 3"));
@@ -271,7 +277,8 @@ TEST_CASE("ranks") {
   CHECK(s.run("--entry=ring --in x=@x.npy").code == 0);
   r = s.run("--entry=ring --in x=@x.npy --ranks 3");
   CHECK(r.code == 1);
-  CHECK_THAT(r.err, Contains("demo.pld:22:9: the signal of pld.tensor.allreduce mode=\"ring\" serves 4 ranks, the run has 3 ranks"));
+  CHECK_THAT(r.err, Contains("demo.pld:22:9: the signal of pld.tensor.allreduce mode=\"ring\" serves 4 "
+                             "ranks, the run has 3 ranks"));
 }
 
 TEST_CASE("a deadlock ends the program with code 4 and a table") {
@@ -279,7 +286,8 @@ TEST_CASE("a deadlock ends the program with code 4 and a table") {
   const Result r = s.run("--entry=block --ranks 3");
   CHECK(r.code == 4);
   CHECK(r.out.empty());
-  CHECK_THAT(r.err, Contains("error: deadlock: no rank can move") && Contains("demo.pld:23") && Contains("comm_d0.sig[0]"));
+  CHECK_THAT(r.err, Contains("error: deadlock: no rank can move") && Contains("demo.pld:23") &&
+                        Contains("comm_d0.sig[0]"));
 }
 
 TEST_CASE("unwritable outputs") {

@@ -1,6 +1,7 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
-// Elementwise operations against the plain formula, for every element type, on full, partial, column and in-place tiles.
+// Elementwise operations against the plain formula, for every element type, on full, partial, column and
+// in-place tiles.
 #include <catch2/catch.hpp>
 
 #include "pld/tensor.h"
@@ -17,7 +18,8 @@ using Part = Tile<TileType::Vec, T, 7, 64, BLayout::RowMajor, -1, -1>;
 template <class T>
 using Column = Tile<TileType::Vec, T, 64, 1, BLayout::ColMajor>;
 
-// The formulas, in double for floats (exact for these operations up to one rounding) and in 64 bits for integers.
+// The formulas, in double for floats (exact for these operations up to one rounding) and in 64 bits for
+// integers.
 template <class T>
 T round_to(double x) {
   return static_cast<T>(static_cast<float>(x));
@@ -27,11 +29,13 @@ T binary(T a, T b, F f, I i) {
   if constexpr (std::is_integral_v<T>) {
     return static_cast<T>(i(static_cast<int64_t>(a), static_cast<int64_t>(b)));
   } else {
-    return round_to<T>(f(static_cast<double>(static_cast<float>(a)), static_cast<double>(static_cast<float>(b))));
+    return round_to<T>(
+        f(static_cast<double>(static_cast<float>(a)), static_cast<double>(static_cast<float>(b))));
   }
 }
 
-// Runs op(d, a, b) on all shapes and compares with ref(a, b) inside and with the old contents outside of the valid box.
+// Runs op(d, a, b) on all shapes and compares with ref(a, b) inside and with the old contents outside of the
+// valid box.
 template <class T, class Op, class Ref>
 void check_binary(Op op, Ref ref, bool special = true) {
   test::Random r(sizeof(T));
@@ -46,7 +50,8 @@ void check_binary(Op op, Ref ref, bool special = true) {
     TASSIGN(d, 0x8000);
     test::fill(d, r);
     for (int64_t i = 0; i < D::Rows; ++i) {
-      for (int64_t j = 0; j < D::Cols; ++j) x.push_back(a.at(i, j)), y.push_back(b.at(i, j)), old.push_back(d.at(i, j));
+      for (int64_t j = 0; j < D::Cols; ++j)
+        x.push_back(a.at(i, j)), y.push_back(b.at(i, j)), old.push_back(d.at(i, j));
     }
     const auto compare = [&](const std::vector<T>& outside) {
       size_t k = 0;
@@ -94,18 +99,21 @@ void check_scalar(Op op, Ref ref, T s) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("add, subtract, multiply", "", float, half, bfloat16_t, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t,
-                   int64_t, uint64_t) {
+TEMPLATE_TEST_CASE("add, subtract, multiply", "", float, half, bfloat16_t, int8_t, uint8_t, int16_t, uint16_t,
+                   int32_t, uint32_t, int64_t, uint64_t) {
   using T = TestType;
   using U = uint64_t;
   const auto add = [](T a, T b) {
-    return binary(a, b, [](double x, double y) { return x + y; }, [](int64_t x, int64_t y) { return U(x) + U(y); });
+    return binary(
+        a, b, [](double x, double y) { return x + y; }, [](int64_t x, int64_t y) { return U(x) + U(y); });
   };
   const auto sub = [](T a, T b) {
-    return binary(a, b, [](double x, double y) { return x - y; }, [](int64_t x, int64_t y) { return U(x) - U(y); });
+    return binary(
+        a, b, [](double x, double y) { return x - y; }, [](int64_t x, int64_t y) { return U(x) - U(y); });
   };
   const auto mul = [](T a, T b) {
-    return binary(a, b, [](double x, double y) { return x * y; }, [](int64_t x, int64_t y) { return U(x) * U(y); });
+    return binary(
+        a, b, [](double x, double y) { return x * y; }, [](int64_t x, int64_t y) { return U(x) * U(y); });
   };
   check_binary<T>(OP2(TADD), add);
   check_binary<T>(OP2(TSUB), sub);
@@ -117,13 +125,18 @@ TEMPLATE_TEST_CASE("add, subtract, multiply", "", float, half, bfloat16_t, int8_
     check_scalar<T>(OPS(TSUBS), sub, s);
     check_scalar<T>(OPS(TMULS), mul, s);
   }
-  check_binary<T>([](auto& d, auto& a, auto& b) { TADDC(d, a, b, b); }, [&](T a, T b) { return add(add(a, b), b); });
-  check_binary<T>([](auto& d, auto& a, auto& b) { TSUBC(d, a, b, b); }, [&](T a, T b) { return sub(sub(a, b), b); });
-  check_scalar<T>([](auto& d, auto& a, T s) { TADDSC(d, a, s, a); }, [&](T a, T s) { return add(add(a, s), a); }, T(3));
-  check_scalar<T>([](auto& d, auto& a, T s) { TSUBSC(d, a, s, a); }, [&](T a, T s) { return sub(sub(a, s), a); }, T(3));
+  check_binary<T>([](auto& d, auto& a, auto& b) { TADDC(d, a, b, b); },
+                  [&](T a, T b) { return add(add(a, b), b); });
+  check_binary<T>([](auto& d, auto& a, auto& b) { TSUBC(d, a, b, b); },
+                  [&](T a, T b) { return sub(sub(a, b), b); });
+  check_scalar<T>([](auto& d, auto& a, T s) { TADDSC(d, a, s, a); },
+                  [&](T a, T s) { return add(add(a, s), a); }, T(3));
+  check_scalar<T>([](auto& d, auto& a, T s) { TSUBSC(d, a, s, a); },
+                  [&](T a, T s) { return sub(sub(a, s), a); }, T(3));
 }
 
-TEMPLATE_TEST_CASE("maximum and minimum", "", float, half, bfloat16_t, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t) {
+TEMPLATE_TEST_CASE("maximum and minimum", "", float, half, bfloat16_t, int8_t, uint8_t, int16_t, uint16_t,
+                   int32_t, uint32_t) {
   using T = TestType;
   using V = std::conditional_t<std::is_integral_v<T>, T, float>;
   const auto max = [](T a, T b) { return static_cast<V>(a) < static_cast<V>(b) ? b : a; };
@@ -150,11 +163,17 @@ TEST_CASE("a NaN on the left of max and min stays, one on the right is dropped")
 
 TEMPLATE_TEST_CASE("float division", "", float, half, bfloat16_t) {
   using T = TestType;
-  const auto div = [](T a, T b) { return round_to<T>(static_cast<double>(static_cast<float>(a) / static_cast<float>(b))); };
+  const auto div = [](T a, T b) {
+    return round_to<T>(static_cast<double>(static_cast<float>(a) / static_cast<float>(b)));
+  };
   check_binary<T>(OP2(TDIV), div);
   check_scalar<T>(OPS(TDIVS), div, T(3.0f));
-  check_scalar<T>([](auto& d, auto& a, T s) { TDIVS(d, s, a); }, [&](T a, T s) { return div(s, a); }, T(3.0f));
-  const auto fmod = [](T a, T b) { return round_to<T>(std::fmod(static_cast<double>(static_cast<float>(a)), static_cast<double>(static_cast<float>(b)))); };
+  check_scalar<T>([](auto& d, auto& a, T s) { TDIVS(d, s, a); }, [&](T a, T s) { return div(s, a); },
+                  T(3.0f));
+  const auto fmod = [](T a, T b) {
+    return round_to<T>(
+        std::fmod(static_cast<double>(static_cast<float>(a)), static_cast<double>(static_cast<float>(b))));
+  };
   check_binary<T>(OP2(TFMOD), fmod);
   const auto rem = [](T a, T b) {
     const float y = static_cast<float>(b), m = std::fmod(static_cast<float>(a), y);
@@ -172,7 +191,9 @@ TEMPLATE_TEST_CASE("integer division", "", int8_t, uint8_t, int16_t, uint16_t, i
     if (std::is_signed_v<T> && b == static_cast<T>(-1)) return static_cast<T>(0 - static_cast<uint64_t>(a));
     return static_cast<T>(a / b);
   };
-  const auto fmod = [](T a, T b) -> T { return std::is_signed_v<T> && b == static_cast<T>(-1) ? T(0) : static_cast<T>(a % b); };
+  const auto fmod = [](T a, T b) -> T {
+    return std::is_signed_v<T> && b == static_cast<T>(-1) ? T(0) : static_cast<T>(a % b);
+  };
   const auto rem = [&](T a, T b) -> T {
     const T m = fmod(a, b);
     return m != 0 && (m < 0) != (b < 0) ? static_cast<T>(m + b) : m;
@@ -208,9 +229,12 @@ TEMPLATE_TEST_CASE("bit operations and shifts", "", int8_t, uint8_t, int16_t, ui
   check_binary<T>(OP2(TAND), [](T a, T b) { return static_cast<T>(a & b); });
   check_binary<T>(OP2(TOR), [](T a, T b) { return static_cast<T>(a | b); });
   check_binary<T>(OP2T(TXOR), [](T a, T b) { return static_cast<T>(a ^ b); });
-  check_scalar<T>(OPS(TANDS), [](T a, T b) { return static_cast<T>(a & b); }, T(0x55));
-  check_scalar<T>(OPS(TORS), [](T a, T b) { return static_cast<T>(a | b); }, T(0x55));
-  check_scalar<T>(OPST(TXORS), [](T a, T b) { return static_cast<T>(a ^ b); }, T(0x55));
+  check_scalar<T>(
+      OPS(TANDS), [](T a, T b) { return static_cast<T>(a & b); }, T(0x55));
+  check_scalar<T>(
+      OPS(TORS), [](T a, T b) { return static_cast<T>(a | b); }, T(0x55));
+  check_scalar<T>(
+      OPST(TXORS), [](T a, T b) { return static_cast<T>(a ^ b); }, T(0x55));
   constexpr int kBits = sizeof(T) * 8;
   for (int n = 0; n < kBits; n += 3) {
     check_scalar<T>([n](auto& d, auto& a, T) { TSHLS(d, a, n); },
@@ -226,26 +250,40 @@ TEMPLATE_TEST_CASE("bit operations and shifts", "", int8_t, uint8_t, int16_t, ui
       op(d, a, b);
     };
   };
-  check_binary<T>(small(OP2(TSHL)), [](T a, T b) { return static_cast<T>(static_cast<uint64_t>(a) << (b & (kBits - 1))); });
-  check_binary<T>(small(OP2(TSHR)), [](T a, T b) { return static_cast<T>(static_cast<int64_t>(a) >> (b & (kBits - 1))); });
+  check_binary<T>(small(OP2(TSHL)),
+                  [](T a, T b) { return static_cast<T>(static_cast<uint64_t>(a) << (b & (kBits - 1))); });
+  check_binary<T>(small(OP2(TSHR)),
+                  [](T a, T b) { return static_cast<T>(static_cast<int64_t>(a) >> (b & (kBits - 1))); });
   check_binary<T>([](auto& d, auto& a, auto&) { TNOT(d, a); }, [](T a, T) { return static_cast<T>(~a); });
 }
 
-TEMPLATE_TEST_CASE("negation, absolute value, relu", "", float, half, bfloat16_t, int8_t, uint8_t, int16_t, int32_t) {
+TEMPLATE_TEST_CASE("negation, absolute value, relu", "", float, half, bfloat16_t, int8_t, uint8_t, int16_t,
+                   int32_t) {
   using T = TestType;
   const auto unary = [](auto op, auto ref) {
     check_binary<T>([op](auto& d, auto& a, auto&) { op(d, a); }, [ref](T a, T) { return ref(a); });
   };
   if constexpr (std::is_integral_v<T>) {
-    unary([](auto& d, auto& a) { TNEG(d, a); }, [](T a) { return static_cast<T>(0 - static_cast<uint64_t>(a)); });
-    unary([](auto& d, auto& a) { TABS(d, a); }, [](T a) { return a < 0 ? static_cast<T>(0 - static_cast<uint64_t>(a)) : a; });
+    unary([](auto& d, auto& a) { TNEG(d, a); },
+          [](T a) { return static_cast<T>(0 - static_cast<uint64_t>(a)); });
+    unary([](auto& d, auto& a) { TABS(d, a); },
+          [](T a) { return a < 0 ? static_cast<T>(0 - static_cast<uint64_t>(a)) : a; });
     unary([](auto& d, auto& a) { TRELU(d, a); }, [](T a) { return a > 0 ? a : T(0); });
   } else {
     unary([](auto& d, auto& a) { TNEG(d, a); }, [](T a) { return static_cast<T>(-static_cast<float>(a)); });
-    unary([](auto& d, auto& a) { TABS(d, a); }, [](T a) { return static_cast<T>(std::fabs(static_cast<float>(a))); });
+    unary([](auto& d, auto& a) { TABS(d, a); },
+          [](T a) { return static_cast<T>(std::fabs(static_cast<float>(a))); });
     unary([](auto& d, auto& a) { TRELU(d, a); }, [](T a) { return static_cast<float>(a) > 0 ? a : T(0.0f); });
-    check_scalar<T>(OPS(TLRELU), [](T a, T s) { return static_cast<float>(a) > 0 ? a : static_cast<T>(static_cast<float>(a) * static_cast<float>(s)); }, T(0.25f));
-    check_binary<T>(OP2T(TPRELU), [](T a, T s) { return static_cast<float>(a) > 0 ? a : static_cast<T>(static_cast<float>(a) * static_cast<float>(s)); });
+    check_scalar<T>(
+        OPS(TLRELU),
+        [](T a, T s) {
+          return static_cast<float>(a) > 0 ? a
+                                           : static_cast<T>(static_cast<float>(a) * static_cast<float>(s));
+        },
+        T(0.25f));
+    check_binary<T>(OP2T(TPRELU), [](T a, T s) {
+      return static_cast<float>(a) > 0 ? a : static_cast<T>(static_cast<float>(a) * static_cast<float>(s));
+    });
   }
 }
 
@@ -257,7 +295,8 @@ TEMPLATE_TEST_CASE("functions of one float", "", float, half, bfloat16_t) {
     TASSIGN(d, 0x8000);
     test::Random r(1);
     for (int64_t i = 0; i < 7; ++i) {
-      for (int64_t j = 0; j < 64; ++j) a.at(i, j) = static_cast<T>(static_cast<float>(r.next() % 1000 + 1) / 128.0f);
+      for (int64_t j = 0; j < 64; ++j)
+        a.at(i, j) = static_cast<T>(static_cast<float>(r.next() % 1000 + 1) / 128.0f);
     }
     op(d, a);
     long wrong = 0;
@@ -340,7 +379,9 @@ TEMPLATE_TEST_CASE("row and column expansion", "", float, half, int32_t, int16_t
   check([&] { TROWEXPAND(d, v); }, [](T, T y) { return y; }, true);
   check([&] { TCOLEXPAND(d, h); }, [](T, T y) { return y; }, false);
   if constexpr (!std::is_integral_v<T>) {
-    const auto expdif = [](T x, T y) { return static_cast<T>(std::exp(static_cast<float>(impl::sub(x, y)))); };
+    const auto expdif = [](T x, T y) {
+      return static_cast<T>(std::exp(static_cast<float>(impl::sub(x, y))));
+    };
     check([&] { TROWEXPANDEXPDIF(d, a, v); }, expdif, true);
     check([&] { TCOLEXPANDEXPDIF(d, a, h); }, expdif, false);
   }
@@ -386,7 +427,8 @@ TEST_CASE("shape and address errors are reported") {
   TASSIGN(a, 0);
   TASSIGN(b, 0x4000);
   TASSIGN(d, 0x8000);
-  CHECK_THROWS_WITH(TADD(d, a, b), Catch::Contains("TADD") && Catch::Contains("[5, 60]") && Catch::Contains("[7, 64]"));
+  CHECK_THROWS_WITH(TADD(d, a, b),
+                    Catch::Contains("TADD") && Catch::Contains("[5, 60]") && Catch::Contains("[7, 64]"));
   CHECK_THROWS_WITH(d.SetValidShape(8, 64), Catch::Contains("[8, 64] does not fit"));
   CHECK_THROWS_WITH(TASSIGN(d, 192 * 1024 - 1024), Catch::Contains("vector buffer of 196608 bytes"));
   CHECK_THROWS_WITH(TASSIGN(d, 0x2), Catch::Contains("multiple of the element size"));
@@ -394,4 +436,30 @@ TEST_CASE("shape and address errors are reported") {
   // A slice of columns of the last tile in the buffer: 8 of 64 columns, starting at column 56.
   Tile<TileType::Vec, float, 7, 64, BLayout::RowMajor, 7, 8> slice;
   CHECK_NOTHROW(TASSIGN(slice, 192 * 1024 - 7 * 256 + 56 * 4));
+}
+
+TEST_CASE("scalar arithmetic") {
+  CHECK(pld_floordiv(-7, 2) == -4);
+  CHECK(pld_floordiv(7, -2) == -4);
+  CHECK(pld_floordiv(int64_t{-8}, int64_t{2}) == -4);
+  CHECK(pld_floordiv(INT32_MIN, -1) == INT32_MIN);
+  CHECK(pld_floordiv(7u, 2u) == 3u);
+  CHECK(pld_floordiv(-7.0f, 2.0f) == -4.0f);
+  CHECK(pld_floormod(-7, 3) == 2);
+  CHECK(pld_floormod(7, -3) == -2);
+  CHECK(pld_floormod(INT32_MIN, -1) == 0);
+  CHECK(pld_floormod(-7.5f, 2.0f) == 0.5f);
+  CHECK_THROWS_WITH(pld_floordiv(1, 0), "integer division by zero");
+  CHECK_THROWS_WITH(pld_floormod(1, 0), "integer remainder by zero");
+  CHECK(pld_pow(3, 4) == 81);
+  CHECK(pld_pow(-1, -3) == -1);
+  CHECK(pld_pow(2, -1) == 0);
+  CHECK(pld_pow(int8_t{2}, int8_t{8}) == 0);
+  CHECK(pld_pow(2.0f, 0.5f) == std::sqrt(2.0f));
+  CHECK(pld_abs(INT32_MIN) == INT32_MIN);
+  CHECK(pld_abs<int8_t>(-5) == 5);
+  CHECK(static_cast<float>(pld_abs<half>(half(-2.0f))) == 2.0f);
+  CHECK(pld_min(2, 3) == 2);
+  CHECK(pld_max(2.5f, 3.0f) == 3.0f);
+  CHECK(pld_inf() > 3e38f);
 }

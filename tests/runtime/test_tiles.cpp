@@ -140,10 +140,11 @@ TEST_CASE("conversions to integers round by mode and saturate") {
     float x;
     int want[5];  // rint, round, floor, ceil, trunc
   };
-  const Case cases[] = {{2.5f, {2, 3, 2, 3, 2}},      {-2.5f, {-2, -3, -3, -2, -2}}, {1.2f, {1, 1, 1, 2, 1}},
-                        {-1.8f, {-2, -2, -2, -1, -1}}, {3.0f, {3, 3, 3, 3, 3}},       {-0.5f, {0, -1, -1, 0, 0}}};
-  const RoundMode modes[] = {RoundMode::CAST_RINT, RoundMode::CAST_ROUND, RoundMode::CAST_FLOOR, RoundMode::CAST_CEIL,
-                             RoundMode::CAST_TRUNC};
+  const Case cases[] = {{2.5f, {2, 3, 2, 3, 2}}, {-2.5f, {-2, -3, -3, -2, -2}},
+                        {1.2f, {1, 1, 1, 2, 1}}, {-1.8f, {-2, -2, -2, -1, -1}},
+                        {3.0f, {3, 3, 3, 3, 3}}, {-0.5f, {0, -1, -1, 0, 0}}};
+  const RoundMode modes[] = {RoundMode::CAST_RINT, RoundMode::CAST_ROUND, RoundMode::CAST_FLOOR,
+                             RoundMode::CAST_CEIL, RoundMode::CAST_TRUNC};
   Vec<float, 1, 8> s;
   Vec<int32_t, 1, 8> d;
   TASSIGN(s, 0);
@@ -356,7 +357,12 @@ TEMPLATE_TEST_CASE("comparison and selection", "", float, half, int32_t, int16_t
   using V = std::conditional_t<std::is_integral_v<T>, T, float>;
   const auto truth = [](T x, T y, int mode) {
     const V p = x, q = y;
-    return mode == 0 ? p == q : mode == 1 ? p != q : mode == 2 ? p < q : mode == 3 ? p <= q : mode == 4 ? p > q : p >= q;
+    return mode == 0   ? p == q
+           : mode == 1 ? p != q
+           : mode == 2 ? p < q
+           : mode == 3 ? p <= q
+           : mode == 4 ? p > q
+                       : p >= q;
   };
   const T s = a.at(2, 2);
   for (int mode = 0; mode < 6; ++mode) {
@@ -411,7 +417,9 @@ TEST_CASE("matrix products") {
     TASSIGN(acc, 0);
     TASSIGN(bias, 0);
     test::Random random(8);
-    const auto small = [&] { return static_cast<T>(static_cast<float>(static_cast<int>(random.next() % 7)) - 3.0f); };
+    const auto small = [&] {
+      return static_cast<T>(static_cast<float>(static_cast<int>(random.next() % 7)) - 3.0f);
+    };
     for (int i = 0; i < 32; ++i) {
       for (int k = 0; k < 64; ++k) ma.at(i, k) = small();
     }
@@ -424,7 +432,9 @@ TEST_CASE("matrix products") {
     TMATMUL(acc, l, r);
     const auto product = [&](int i, int j) {
       double sum = 0;
-      for (int k = 0; k < 64; ++k) sum += static_cast<double>(static_cast<float>(ma.at(i, k))) * static_cast<double>(static_cast<float>(mb.at(k, j)));
+      for (int k = 0; k < 64; ++k)
+        sum += static_cast<double>(static_cast<float>(ma.at(i, k))) *
+               static_cast<double>(static_cast<float>(mb.at(k, j)));
       return sum;
     };
     bool right = true;
@@ -537,7 +547,8 @@ TEST_CASE("sorting") {
   TASSIGN(sorted, 0x800);
   TASSIGN(merged, 0xc00);
   test::Random r(6);
-  for (int i = 0; i < 64; ++i) s.at(0, i) = static_cast<float>(r.next() % 20), idx.at(0, i) = static_cast<uint32_t>(i);
+  for (int i = 0; i < 64; ++i)
+    s.at(0, i) = static_cast<float>(r.next() % 20), idx.at(0, i) = static_cast<uint32_t>(i);
   TSORT32(sorted, s, idx);
   for (int g = 0; g < 2; ++g) {
     for (int i = 1; i < 32; ++i) {
@@ -604,7 +615,8 @@ TEST_CASE("signals of this thread: test, notify, wait") {
 TEMPLATE_TEST_CASE("put and get", "", float, half, int8_t) {
   using T = TestType;
   std::vector<T> a(200), b(200);
-  for (size_t i = 0; i < 200; ++i) a[i] = static_cast<T>(static_cast<float>(i % 50)), b[i] = static_cast<T>(1.0f);
+  for (size_t i = 0; i < 200; ++i)
+    a[i] = static_cast<T>(static_cast<float>(i % 50)), b[i] = static_cast<T>(1.0f);
   Vec<T, 1, 32> stage;
   TASSIGN(stage, 0);
   using G = GlobalTensor<T, Shape<1, 1, 1, 4, 10>, Stride<40, 40, 40, 20, 1>, Layout::ND>;

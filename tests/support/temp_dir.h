@@ -24,7 +24,9 @@ class TempDir {
   TempDir(const TempDir&) = delete;
   TempDir& operator=(const TempDir&) = delete;
 
-  std::string path(const std::string& name) const { return name.empty() ? root_.string() : (root_ / name).string(); }
+  std::string path(const std::string& name) const {
+    return name.empty() ? root_.string() : (root_ / name).string();
+  }
   std::string write(const std::string& name, std::string_view text) const {
     std::filesystem::create_directories((root_ / name).parent_path());
     std::ofstream(root_ / name, std::ios::binary) << text;

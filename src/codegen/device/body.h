@@ -109,6 +109,9 @@ class KernelBody {
   Extent index(const Expr* expr);
   // The value of a constant expression.
   static std::optional<std::int64_t> fold(const Expr* expr);
+  // Before a declaration: marks it for finish_text.
+  static constexpr char kMark = '\x01';
+  static std::string marked(const std::string& name);
   // Declares `result` with that value.
   void define_scalar(const Var* result, const std::string& value);
   std::string context(const Expr* expr);
@@ -201,7 +204,7 @@ class KernelBody {
   void assign(const Var* var, const Expr* value, const Stmt* stmt);
   void assign_alias(const Var* var, const Var* source, Span span);
   void call(const Call* call, const Var* result, const Stmt* stmt);
-  void prologue(CppText& out);
+  void prologue(CppText& out, std::string_view below);
 
   // control.cpp
   void branch(const IfStmt* stmt);
@@ -243,7 +246,7 @@ class KernelBody {
  private:
   void flush();
   void line_directive(Span span);
-  std::string finish_text(std::string text) const;
+  static std::string finish_text(const std::string& text);
 
   CppNames names_;
   CppText body_;
@@ -258,7 +261,6 @@ class KernelBody {
   int block_depth_ = 0;
   int loop_depth_ = 0;
 
-  std::unordered_set<const Var*> used_;
   std::unordered_map<const Var*, TileRef> tiles_;
   std::unordered_map<const Var*, TensorRef> tensors_;
   struct ShapeDue {
@@ -268,6 +270,7 @@ class KernelBody {
   std::unordered_map<const Var*, ShapeDue> shapes_due_;
   std::unordered_map<const Var*, ArrayRef> arrays_;
   std::unordered_map<const Var*, const Stmt*> definitions_;
+  std::unordered_map<std::string_view, const Var*> by_name_;  // scalars of the body that are defined so far
   std::unordered_map<const Var*, int> uses_;
   std::unordered_map<const Var*, std::map<std::size_t, const Var*>> tuple_parts_;
   std::unordered_map<const Var*, List<const Expr*>> tuples_;

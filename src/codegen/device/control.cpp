@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "codegen/device/body.h"
+#include "ir/walk.h"
 
 namespace pldc {
 namespace {
@@ -21,6 +22,12 @@ bool mentions(const std::string& text, const std::string& name) {
   return false;
 }
 
+bool has_call(const Expr* expr) {
+  bool found = false;
+  walk_expr(expr, [&](const Expr* e) { found = found || e->kind == ExprKind::Call; });
+  return found;
+}
+
 }  // namespace
 
 // ---- what flows in and around -----------------------------------------------------------------------------------
@@ -36,7 +43,8 @@ void KernelBody::declare_carry(Carry& carry, const Expr* init) {
     const std::string_view type = cpp_scalar_type(*dtype);
     const std::string value = init != nullptr ? scalars.as(init, *dtype) : std::string();
     const std::string name = names_.declare(var);
-    line(fmt::format("{} {}{};", type.empty() ? "int64_t" : type, name, value.empty() ? "" : " = " + value));
+    line(fmt::format("{}{} {}{};", marked(name), type.empty() ? "int64_t" : type, name,
+                     value.empty() ? "" : " = " + value));
     bind_result(name);
     return;
   }
@@ -80,7 +88,7 @@ void KernelBody::declare_carry(Carry& carry, const Expr* init) {
   }
   ref.pointer = names_.declare(var);
   ref.base = ref.pointer;
-  statement(fmt::format("__gm__ {}* {} = {};", cpp_memory_type(type->dtype), ref.pointer, value));
+  statement(fmt::format("{}__gm__ {}* {} = {};", marked(ref.pointer), cpp_memory_type(type->dtype), ref.pointer, value));
   carry.name = ref.pointer;
   bind(var, ref);
   if (carry.result != nullptr) bind(carry.result, ref);
@@ -255,7 +263,12 @@ void KernelBody::loop(const ForStmt* stmt) {
   open_carries(stmt->iter_args, stmt->return_vars, target.carries);
   const DType dtype = scalar_dtype(stmt->loop_var->type).value_or(DType::INDEX);
   const std::string start = scalars.as(stmt->start, dtype);
-  const std::string stop = scalars.as(stmt->stop, dtype);
+  std::string stop = scalars.as(stmt->stop, dtype);
+  if (has_call(stmt->stop)) {  // asked once, before the loop
+    const std::string name = fresh(std::string(plain_name(stmt->loop_var->name.text())) + "_stop");
+    statement(fmt::format("const {} {} = {};", cpp_scalar_type(dtype), name, stop));
+    stop = name;
+  }
   const auto step = fold(stmt->step);
   const std::string step_text = scalars.as(stmt->step, dtype);
   line_directive(stmt->span);

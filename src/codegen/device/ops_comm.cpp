@@ -98,6 +98,30 @@ TileRef stage_for(KernelBody& body, const OpCall& op, DType dtype, const std::ve
   return body.scratch(form, Extent(form.rows), Extent(cols));
 }
 
+}  // namespace
+
+bool copy_tensor(KernelBody& body, const OpCall& op) {
+  const TensorRef destination = body.tensor(op.arg(0));
+  const TensorRef source = body.tensor(op.arg(1));
+  bool atomic = false;
+  Sum offset;
+  if (!body.check_dtype(op, destination.dtype) || !is_atomic_add(body, op, destination.dtype, atomic) ||
+      !body.offset_of(op, destination, op.arg(2), offset)) {
+    return false;
+  }
+  std::vector<Extent> box;
+  for (const Expr* dim : valid_shape_of(op.arg(1)->type)) box.push_back(body.index(dim));
+  const TileRef stage = stage_for(body, op, destination.dtype, box);
+  const std::string to = body.global(op, destination, KernelBody::address(destination, offset), box, false);
+  const std::string from = body.global(op, source, KernelBody::address(source, source.offset), box, false);
+  // A put works on local memory as well.
+  body.alone(fmt::format("comm::TPUT{}({}, {}, {});", atomic ? "<AtomicType::AtomicAdd>" : "", to, from, stage.name));
+  if (op.result != nullptr) body.bind(op.result, destination);
+  return true;
+}
+
+namespace {
+
 bool transfer(KernelBody& body, const OpCall& op, bool put) {
   const TensorRef destination = body.tensor(op.arg(0));
   const TensorRef source = body.tensor(op.arg(2));

@@ -318,14 +318,10 @@ bool same_tensor(KernelBody& body, const OpCall& op) {
   return true;
 }
 
-// A tile written into a tensor; two tensors are for the orchestration.
+// A tile, or another tensor, written into a tensor.
 bool tensor_assemble(KernelBody& body, const OpCall& op) {
   const auto* type = dyn<TileType>(op.arg(1)->type);
-  if (type == nullptr) {
-    body.env.diags.report<Diag::kernel_tensor_op>(op.span(), op.info().name, body.kernel.name.text())
-        .help("load the source into a tile first, or assemble in the orchestration");
-    return false;
-  }
+  if (type == nullptr) return copy_tensor(body, op);
   const TensorRef tensor = body.tensor(op.arg(0));
   const TileRef from = body.tile(op.arg(1));
   bool atomic = false;

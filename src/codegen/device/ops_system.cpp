@@ -177,7 +177,7 @@ ArrayRef& KernelBody::declare_array(const Var* var, const ArrayType* type) {
     env.diags.report<Diag::kernel_dtype>(var->span, plain_name(var->name.text()), name_of(type->dtype))
         .help("arrays of task ids are for the orchestration");
   }
-  statement(fmt::format("{} {}[{}] = {{}};", element, ref.name, ref.extent));
+  statement(fmt::format("{}{} {}[{}] = {{}};", marked(ref.name), element, ref.name, ref.extent));
   return arrays_[var] = ref;
 }
 

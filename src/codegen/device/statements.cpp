@@ -9,8 +9,34 @@
 namespace pldc {
 namespace {
 
-// Stands in the text where "[[maybe_unused]] " goes if the variable with the id in between turns out to be unused.
-constexpr char kMark = '\x01';
+bool is_word_character(char c) {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// Whether the line reads the variable: comments and assignments to it do not count.
+bool reads(std::string_view line, std::string_view name) {
+  const std::size_t begin = line.find_first_not_of(' ');
+  if (begin == std::string_view::npos || line.substr(begin, 2) == "//") return false;
+  for (std::size_t at = line.find(name); at != std::string_view::npos; at = line.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if (at > 0 && is_word_character(line[at - 1])) continue;
+    if (end < line.size() && is_word_character(line[end])) continue;
+    if (at == begin && line.substr(end, 3) == " = ") continue;
+    if (at == begin && end < line.size() && line[end] == '[' && line.find("] = ", end) != std::string_view::npos) continue;
+    return true;
+  }
+  return false;
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1);
+    out.push_back(text.substr(0, end + 1));
+    text.remove_prefix(end + 1);
+  }
+  return out;
+}
 
 std::string direction_text(ParamDirection direction) {
   switch (direction) {
@@ -144,12 +170,12 @@ void KernelBody::close() {
 
 std::string KernelBody::scalar_name(const Var* var) {
   const std::string& name = names_.of(var);
-  if (name.empty()) {  // reported by ScalarText
-    fail();
-    return {};
-  }
-  used_.insert(var);
-  return name;
+  if (!name.empty()) return name;
+  // In types of printed texts a scalar of the body may stand as a symbol of the same name.
+  const auto same = by_name_.find(var->name.text());
+  if (same != by_name_.end()) return names_.of(same->second);
+  fail();  // reported by ScalarText
+  return {};
 }
 
 Extent KernelBody::index(const Expr* expr) {
@@ -188,25 +214,38 @@ void KernelBody::define_scalar(const Var* result, const std::string& value) {
     return;
   }
   const std::string name = names_.declare(result);
-  statement(fmt::format("{}{}{}const {} {} = {};", kMark, result->id, kMark, type, name, value));
+  by_name_[result->name.text()] = result;
+  statement(fmt::format("{}const {} {} = {};", marked(name), type, name, value));
 }
 
-std::string KernelBody::finish_text(std::string text) const {
-  std::unordered_set<std::string> used;
-  for (const Var* var : used_) used.insert(std::to_string(var->id));
+// Marked declarations of variables that nothing reads get an attribute, so that compilers are content.
+std::string KernelBody::finish_text(const std::string& text) {
+  const std::vector<std::string_view> lines = lines_of(text);
   std::string out;
   out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != kMark) {
-      out += text[i];
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string_view line = lines[i];
+    const std::size_t mark = line.find(kMark);
+    if (mark == std::string_view::npos) {
+      out += line;
       continue;
     }
-    const std::size_t end = text.find(kMark, i + 1);
-    if (used.count(text.substr(i + 1, end - i - 1)) == 0) out += "[[maybe_unused]] ";
-    i = end;
+    const std::size_t end = line.find(kMark, mark + 1);
+    const std::string_view name = line.substr(mark + 1, end - mark - 1);
+    bool used = false;
+    for (std::size_t k = i + 1; k < lines.size() && !used; ++k) {  // to the end of the block
+      const std::size_t indent = lines[k].find_first_not_of(' ');
+      if (indent < mark && lines[k][indent] == '}') break;
+      used = reads(lines[k], name);
+    }
+    out.append(line.substr(0, mark));
+    if (!used) out += "[[maybe_unused]] ";
+    out.append(line.substr(end + 1));
   }
   return out;
 }
+
+std::string KernelBody::marked(const std::string& name) { return kMark + name + kMark; }
 
 // ---- the function -----------------------------------------------------------------------------------------------
 
@@ -237,7 +276,7 @@ const Var* KernelBody::tuple_part(const Var* var, std::size_t index) const {
   return part != found->second.end() ? part->second : nullptr;
 }
 
-void KernelBody::prologue(CppText& out) {
+void KernelBody::prologue(CppText& out, std::string_view below) {
   std::string arguments;
   for (const AbiParam& param : env.signature.params) {
     if (!arguments.empty()) arguments += ", ";
@@ -254,13 +293,15 @@ void KernelBody::prologue(CppText& out) {
   out.line("using namespace pto;");
   out.line();
   out.comment(fmt::format("args: {}", arguments.empty() ? "none" : arguments));
-  out.open(fmt::format("extern \"C\" __aicore__ void kernel_entry({}__gm__ int64_t* args)",
-                       env.signature.params.empty() ? "[[maybe_unused]] " : ""));
+  const std::vector<std::string_view> code = lines_of(below);
+  const auto used = [&](const std::string& name) {
+    return std::any_of(code.begin(), code.end(), [&](std::string_view text) { return reads(text, name); });
+  };
   std::vector<std::string> lines;
   for (const AbiParam& param : env.signature.params) {
     const Var* var = param.param->var;
-    if (used_.count(var) == 0) continue;
     const std::string& name = names_.of(var);
+    if (!used(name)) continue;
     if (param.kind == ParamKind::Tensor) {
       const auto* type = static_cast<const TensorType*>(var->type);
       const std::string_view element = cpp_memory_type(type->dtype);
@@ -275,12 +316,15 @@ void KernelBody::prologue(CppText& out) {
     }
   }
   for (const SymbolSource& symbol : env.signature.symbols) {
-    if (used_.count(symbol.symbol) == 0) continue;
-    lines.push_back(fmt::format("const int64_t {} = pld_dim(args, {}, {});", names_.of(symbol.symbol), symbol.tensor,
-                                symbol.axis));
+    const std::string& name = names_.of(symbol.symbol);
+    if (!used(name)) continue;
+    lines.push_back(fmt::format("const int64_t {} = pld_dim(args, {}, {});", name, symbol.tensor, symbol.axis));
   }
+  const bool idle = lines.empty() && !used("args");
+  out.open(fmt::format("extern \"C\" __aicore__ void kernel_entry({}__gm__ int64_t* args)",
+                       idle ? "[[maybe_unused]] " : ""));
   for (const std::string& text : lines) out.line(text);
-  out.line();
+  if (!lines.empty()) out.line();
 }
 
 bool KernelBody::run(KernelText& out) {
@@ -307,24 +351,21 @@ bool KernelBody::run(KernelText& out) {
     env.diags.report<Diag::kernel_internal>(kernel.name_span, kernel.name.text());
     return false;
   }
-  prologue(head);
   const auto inside = [](std::string text) {  // without the line that opened the block
     return text.substr(text.find('\n') + 1);
   };
-  std::string text = head.take();
   const std::string declarations = inside(declarations_.take());
-  text += declarations;
-  if (!declarations.empty()) text += '\n';
-  std::string body = inside(body_.take());
-  if (declarations.empty() && text.size() >= 2 && text[text.size() - 1] == '\n' && text[text.size() - 2] == '\n' &&
-      !body.empty() && body[0] == '\n') {
-    body.erase(0, 1);
-  }
-  text += body;
-  text += inside(epilogue_.take());
-  if (!at_barrier_ || !inside(epilogue_.text()).empty()) text += "  pipe_barrier(PIPE_ALL);\n";
-  text += "}\n";
-  out.text = finish_text(std::move(text));
+  const std::string epilogue = inside(epilogue_.take());
+  std::string below = declarations;
+  if (!declarations.empty()) below += '\n';
+  below += inside(body_.take()) + epilogue;
+  if (!at_barrier_ || !epilogue.empty()) below += "  pipe_barrier(PIPE_ALL);\n";
+  below += "}\n";
+  below = finish_text(below);
+  prologue(head, below);
+  out.text = head.take();
+  if (out.text.ends_with("\n\n") && below.starts_with('\n')) below.erase(0, 1);
+  out.text += below;
   return true;
 }
 

@@ -46,20 +46,14 @@ std::vector<std::string> Sync::before(Pipe pipe, const std::vector<Region>& read
     lines.emplace_back("pipe_barrier(PIPE_ALL);");
     barrier();
   }
-  std::array<bool, kPipes> needed{};
-  for (const Issued& earlier : issued_) {
-    if (earlier.pipe == pipe || earlier.number <= waited_[at(pipe)][at(earlier.pipe)]) continue;
-    if (conflicts(earlier, reads, writes)) needed[at(earlier.pipe)] = true;
-  }
-  for (std::size_t q = 0; q < kPipes; ++q) {
-    // An earlier flag of this round may have covered q as well.
-    if (!needed[q]) continue;
-    const std::string_view from = pipe_name(static_cast<Pipe>(q));
-    const std::string_view to = pipe_name(pipe);
-    lines.push_back(fmt::format("set_flag({}, {}, EVENT_ID0);", from, to));
-    lines.push_back(fmt::format("wait_flag({}, {}, EVENT_ID0);", from, to));
-    // What q had waited for is complete too.
+  // The latest conflict first: what its pipe had waited for is complete too and needs no flag of its own.
+  for (std::size_t i = issued_.size(); i-- > 0;) {
+    const Issued& earlier = issued_[i];
+    const std::size_t q = at(earlier.pipe);
     Clock& mine = waited_[at(pipe)];
+    if (earlier.pipe == pipe || earlier.number <= mine[q] || !conflicts(earlier, reads, writes)) continue;
+    lines.push_back(fmt::format("set_flag({}, {}, EVENT_ID0);", pipe_name(earlier.pipe), pipe_name(pipe)));
+    lines.push_back(fmt::format("wait_flag({}, {}, EVENT_ID0);", pipe_name(earlier.pipe), pipe_name(pipe)));
     for (std::size_t r = 0; r < kPipes; ++r) mine[r] = std::max(mine[r], waited_[q][r]);
     mine[q] = last_[q];
   }

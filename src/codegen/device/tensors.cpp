@@ -124,11 +124,9 @@ void KernelBody::complete(const Var* var, TensorRef& ref) {
 TensorRef KernelBody::tensor(const Expr* expr) {
   const auto* var = dyn<Var>(expr);
   if (var != nullptr) {
-    used_.insert(var);
     const auto known = tensors_.find(var);
     if (known != tensors_.end()) {
       complete(var, known->second);
-      if (known->second.root != nullptr) used_.insert(known->second.root);
       return known->second;
     }
   }
@@ -278,6 +276,7 @@ std::string KernelBody::global(const OpCall& op, const TensorRef& tensor, const 
     arguments += fmt::format(", {}({})", shape_type, shape_values);
     arguments += fmt::format(", {}({})", stride_type, stride_values);
   }
+  place();
   statement(fmt::format("GlobalTensor<{}, {}, {}, Layout::{}> {}({});", cpp_memory_type(tensor.dtype), shape_type,
                         stride_type, column ? "DN" : "ND", name, arguments));
   return name;

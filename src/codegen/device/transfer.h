@@ -16,6 +16,8 @@ void emit_load(KernelBody& body, const OpCall& op, const TensorRef& tensor, cons
                const std::vector<Extent>& box, const TileRef& to);
 void emit_store(KernelBody& body, const OpCall& op, const TensorRef& tensor, const std::string& pointer,
                 const std::vector<Extent>& box, const TileRef& tile, bool atomic);
+// tensor.assemble of two tensors in memory.
+bool copy_tensor(KernelBody& body, const OpCall& op);
 // The result of an operation that writes into its operand: the operand's contents are in the result's place. Without a
 // result the operand itself.
 TileRef in_place(KernelBody& body, const OpCall& op, std::size_t argument);

@@ -60,6 +60,7 @@ class HostEmitter final : public FunctionEmitter {
 
   // ops.cpp
   void create(const Var* result, const Call* call, Span span);
+  void make_window(const Var* result, const Call* call, Span span);
   void assemble(const Call* call, Span span);
   void view(const Var* result, const Expr* from, const std::string& views);
   std::string slice_text(const Call* call);

@@ -46,7 +46,7 @@ void HostEmitter::view(const Var* result, const Expr* from, const std::string& v
   if (const Window* w = is_distributed(from->type) ? window(from) : nullptr) {
     Window made = *w;
     made.views += views;
-    windows_.emplace(result, std::move(made));
+    windows_.insert_or_assign(result, std::move(made));
     return;
   }
   const std::string text = tensor(from) + views;
@@ -143,44 +143,39 @@ void HostEmitter::call_op(const Stmt* stmt, const Var* result, const Call* call)
     if (is_pure(call)) return;
     return unsupported(call, span);
   }
-  switch (call->op) {
-    case OpId::pld_tensor_alloc_window_buffer:
-    case OpId::pld_system_get_comm_ctx:
-    case OpId::tensor_set_validshape:
-      return;
-    case OpId::pld_tensor_window: {
-      const Var* base = root(call->args[0]);
-      const auto slot = slots_.find(base);
-      if (slot == slots_.end()) {
-        env_.diags.report<Diag::codegen_window>(span, plain_name(result->name.text()))
-            .help("make the window from a buffer that pld.alloc_window_buffer has allocated in this function");
-        return;
-      }
-      const auto* type = static_cast<const TensorType*>(result->type);
-      if (host_dtype(type->dtype).empty()) {
-        env_.diags.report<Diag::codegen_dtype>(span, fmt::format("'{}'", plain_name(result->name.text())),
-                                               name_of(type->dtype), "the runtime");
-        return;
-      }
-      windows_.emplace(result, Window{slot->second.domain, slot->second.name, extents(call->args[1]), type->dtype, {}});
-      return;
-    }
-    case OpId::tensor_create:
-    case OpId::tensor_full:
-      return create(result, call, span);
-    case OpId::tensor_slice:
-      return view(result, call->args[0], slice_text(call));
-    case OpId::tensor_reshape:
-    case OpId::tensor_view: {
-      const Expr* shape = argument(call, "shape");
-      return view(result, call->args[0], shape != nullptr ? fmt::format(".reshape({})", extents(shape)) : std::string());
-    }
-    case OpId::tensor_transpose:
-      return view(result, call->args[0],
-                  fmt::format(".transpose({}, {})", scalar_.index(call->args[1]), scalar_.index(call->args[2])));
-    default:  // all other ops of the table
-      return unsupported(call, span);
+  if (call->op == OpId::pld_tensor_alloc_window_buffer || call->op == OpId::pld_system_get_comm_ctx ||
+      call->op == OpId::tensor_set_validshape) {
+    return;  // looked through where they are used
   }
+  if (call->op == OpId::pld_tensor_window) return make_window(result, call, span);
+  if (call->op == OpId::tensor_create || call->op == OpId::tensor_full) return create(result, call, span);
+  if (call->op == OpId::tensor_slice) return view(result, call->args[0], slice_text(call));
+  if (call->op == OpId::tensor_reshape || call->op == OpId::tensor_view) {
+    const Expr* shape = argument(call, "shape");
+    return view(result, call->args[0], shape != nullptr ? fmt::format(".reshape({})", extents(shape)) : std::string());
+  }
+  if (call->op == OpId::tensor_transpose) {
+    return view(result, call->args[0],
+                fmt::format(".transpose({}, {})", scalar_.index(call->args[1]), scalar_.index(call->args[2])));
+  }
+  unsupported(call, span);
+}
+
+void HostEmitter::make_window(const Var* result, const Call* call, Span span) {
+  const auto slot = slots_.find(root(call->args[0]));
+  if (slot == slots_.end()) {
+    env_.diags.report<Diag::codegen_window>(span, plain_name(result->name.text()))
+        .help("make the window from a buffer that pld.alloc_window_buffer has allocated in this function");
+    return;
+  }
+  const auto* type = static_cast<const TensorType*>(result->type);
+  if (host_dtype(type->dtype).empty()) {
+    env_.diags.report<Diag::codegen_dtype>(span, fmt::format("'{}'", plain_name(result->name.text())),
+                                           name_of(type->dtype), "the runtime");
+    return;
+  }
+  windows_.insert_or_assign(
+      result, Window{slot->second.domain, slot->second.name, extents(call->args[1]), type->dtype, {}});
 }
 
 }  // namespace pldc

@@ -45,6 +45,7 @@ class NestedCalls {
 
   void run(const Function* f) {
     walk_stmts(f->body, [&](const Stmt* s) {
+      if (s->kind == StmtKind::Scope) return;  // a launch specification: count, predicate
       place_ = s->span;
       for_each_expr(s, [&](const Expr* e) { inside(e); });
       if (const auto* branch = dyn<IfStmt>(s)) {

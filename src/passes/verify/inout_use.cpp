@@ -49,7 +49,8 @@ class Verifier {
         args = submit->args;
       }
       const auto found = callee.empty() ? functions_.end() : functions_.find(callee);
-      if (found == functions_.end()) return;
+      // Without a result there is nothing else to read: the tensor itself stays the name of the memory.
+      if (found == functions_.end() || found->second->return_types.empty()) return;
       const List<Param> params = found->second->params;
       for (std::size_t i = 0; i < args.size() && i < params.size(); ++i) {
         const auto* var = dyn<Var>(args[i]);

@@ -1,8 +1,7 @@
 #include "support/diag.h"
 
-#include <set>
-
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "support/catch.h"
 
@@ -41,7 +40,8 @@ TEST_CASE("sink: the limit of errors, and warnings past it") {
   DiagOptions options;
   options.max_errors = 2;
   DiagSink sink(options);
-  for (int i = 0; i < 5; ++i) sink.report<Diag::bad_option>(Span{}, fmt::format("error {}", i)).help("ignored");
+  for (int i = 0; i < 5; ++i)
+    sink.report<Diag::bad_option>(Span{}, fmt::format("error {}", i)).help("ignored");
   CHECK(sink.full());
   CHECK(sink.error_count() == 2);
   sink.report<Diag::no_effect>(Span{}, "--x", "why");
@@ -71,7 +71,9 @@ std::string show(std::string text, std::size_t begin, std::size_t end, DiagForma
   const SourceFile* file = sources.add("f.pld", std::move(text));
   DiagSink sink;
   const auto at = [&](std::size_t offset) { return static_cast<std::uint32_t>(file->base() + offset); };
-  sink.report<Diag::bad_option>(Span{at(begin), at(end)}, "wrong").help("right").note(Span{at(0), at(1)}, "here");
+  sink.report<Diag::bad_option>(Span{at(begin), at(end)}, "wrong")
+      .help("right")
+      .note(Span{at(0), at(1)}, "here");
   return render(sink.take(), sources, {format, color});
 }
 
@@ -199,12 +201,14 @@ TEST_CASE("a diagnostic without a place names the tool") {
 }
 
 TEST_CASE("closest: likely slips only") {
-  const std::vector<std::string_view> names = {"tile.load", "tile.store", "tile.add", "tile.adds", "tensor.add"};
+  const std::vector<std::string_view> names = {"tile.load", "tile.store", "tile.add", "tile.adds",
+                                               "tensor.add"};
   CHECK(closest("tile.lod", names) == "tile.load");
   CHECK(closest("tile.laod", names) == "tile.load");
   CHECK(closest("TILE.LOAD", names) == "tile.load");
   CHECK(closest("tile.addd", names) == "tile.add");
   CHECK(closest("matmul", names).empty());
   CHECK(closest("", names).empty());
+  CHECK(closest("x", {"y"}).empty());
   CHECK(closest("ab", {"ba", "xy"}) == "ba");
 }

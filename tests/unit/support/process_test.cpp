@@ -54,6 +54,14 @@ TEST_CASE("process: signals, missing programs, directories") {
   CHECK(run_process(pwd).error.find("does not exist") != std::string::npos);
 }
 
+TEST_CASE("process: variables can be kept from the program") {
+  setenv("PLDC_TEST_VARIABLE", "seen", 1);
+  ProcessSpec spec = shell("echo [$PLDC_TEST_VARIABLE]");
+  CHECK(run_process(spec).out == "[seen]\n");
+  spec.unset = {"PLDC_TEST_VARIABLE"};
+  CHECK(run_process(spec).out == "[]\n");
+}
+
 TEST_CASE("process: stdin is empty unless inherited") { CHECK(run_process(shell("cat")).out.empty()); }
 
 TEST_CASE("processes: all run, results in order, stop at the first failure") {

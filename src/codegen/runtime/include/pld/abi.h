@@ -1,14 +1,14 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
-// Binary interface between host, chip orchestration and kernels: plain structures whose layout is fixed by the
-// official runtime (the numbers are those that its public headers document). The embedded runtime uses the same
-// layout so that one kernel text works with both.
+// Binary interface between host, chip orchestration and kernels: plain structures whose layout is fixed by
+// the official runtime (the numbers are those that its public headers document). The embedded runtime uses
+// the same layout so that one kernel text works with both.
 //
 // kernel_entry(int64_t* args):
 //   args[0 .. T-1]    addresses of ChipTensor, in parameter order
-//   args[T .. T+S-1]  scalars, each in the low bytes of 8; a communication context is the address of a CommContext
-//   args[48]          address of a LocalContext (SPMD block identity)
-//   args[49]          address of a GlobalContext (vector lane)
+//   args[T .. T+S-1]  scalars, each in the low bytes of 8; a communication context is the address of a
+//   CommContext args[48]          address of a LocalContext (SPMD block identity) args[49]          address
+//   of a GlobalContext (vector lane)
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -50,24 +50,24 @@ inline constexpr int kPldLocalContextSlot = 48;   // args[] index of the LocalCo
 inline constexpr int kPldGlobalContextSlot = 49;  // args[] index of the GlobalContext
 inline constexpr int kPldArgSlots = 50;           // length of args[]
 
-// A strided view of device memory. Shapes, strides, start_offset and extent count elements; buffer.size counts
-// bytes. Does not own the memory.
+// A strided view of device memory. Shapes, strides, start_offset and extent count elements; buffer.size
+// counts bytes. Does not own the memory.
 struct alignas(64) ChipTensor {
   struct Buffer {
     uint64_t addr;
     uint64_t size;
   };
-  Buffer buffer;            // the whole allocation
-  uint64_t owner_task_id;   // task that produced the buffer
-  uint64_t start_offset;    // first element of the view
+  Buffer buffer;           // the whole allocation
+  uint64_t owner_task_id;  // task that produced the buffer
+  uint64_t start_offset;   // first element of the view
   int32_t version;
-  uint32_t ndims;           // 1 .. 5
+  uint32_t ndims;  // 1 .. 5
   DataType dtype;
   uint8_t manual_dep;
   uint8_t is_contiguous;
-  uint8_t address_space;    // 0 host, 1 device (windows)
+  uint8_t address_space;  // 0 host, 1 device (windows)
   uint32_t shapes[kPldMaxRank];
-  uint64_t extent;          // elements from the first to one past the last of the view
+  uint64_t extent;  // elements from the first to one past the last of the view
   uint32_t strides[kPldMaxRank];
   uint8_t pad[36];
 
@@ -93,8 +93,8 @@ struct alignas(64) ChipTensor {
   }
 };
 
-// One rank's view of a communication domain. windowsIn[i] is the address, valid in this process, of the window of
-// domain rank i; the same offset means the same slot on every rank.
+// One rank's view of a communication domain. windowsIn[i] is the address, valid in this process, of the
+// window of domain rank i; the same offset means the same slot on every rank.
 struct CommContext {
   uint64_t workSpace;
   uint64_t workSpaceSize;
@@ -121,14 +121,14 @@ struct PTO2OrchestrationConfig {
   int32_t expected_arg_count;  // tensors and scalars; fewer are refused
 };
 
-#define PLD_ABI_CHECKS                                                                                   \
-  static_assert(sizeof(ChipTensor) == 128 && alignof(ChipTensor) == 64);                                 \
-  static_assert(offsetof(ChipTensor, buffer) == 0 && offsetof(ChipTensor, start_offset) == 24);          \
-  static_assert(offsetof(ChipTensor, version) == 32 && offsetof(ChipTensor, ndims) == 36);               \
-  static_assert(offsetof(ChipTensor, dtype) == 40 && offsetof(ChipTensor, shapes) == 44);                \
-  static_assert(offsetof(ChipTensor, strides) == 72);                                                    \
-  static_assert(sizeof(CommContext) == 1056 && offsetof(CommContext, rankId) == 16);                     \
-  static_assert(offsetof(CommContext, rankNum) == 20 && offsetof(CommContext, winSize) == 24);           \
+#define PLD_ABI_CHECKS                                                                          \
+  static_assert(sizeof(ChipTensor) == 128 && alignof(ChipTensor) == 64);                        \
+  static_assert(offsetof(ChipTensor, buffer) == 0 && offsetof(ChipTensor, start_offset) == 24); \
+  static_assert(offsetof(ChipTensor, version) == 32 && offsetof(ChipTensor, ndims) == 36);      \
+  static_assert(offsetof(ChipTensor, dtype) == 40 && offsetof(ChipTensor, shapes) == 44);       \
+  static_assert(offsetof(ChipTensor, strides) == 72);                                           \
+  static_assert(sizeof(CommContext) == 1056 && offsetof(CommContext, rankId) == 16);            \
+  static_assert(offsetof(CommContext, rankNum) == 20 && offsetof(CommContext, winSize) == 24);  \
   static_assert(offsetof(CommContext, windowsIn) == 32 && offsetof(CommContext, windowsOut) == 544)
 
 PLD_ABI_CHECKS;

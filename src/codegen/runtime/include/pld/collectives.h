@@ -1,10 +1,11 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
-// The host collectives as kernels. They use only the instruction set, so they compile against the official headers too.
+// The host collectives as kernels. They use only the instruction set, so they compile against the official
+// headers too.
 //
-// Signals follow one protocol: a notify adds 1, a wait asks for at least the number of barriers passed so far in this call,
-// the epilogue subtracts that number from the own cells. A fast rank is at most one barrier ahead, cells are zero
-// after the call and the call can be repeated. W is the width of a tile in elements.
+// Signals follow one protocol: a notify adds 1, a wait asks for at least the number of barriers passed so far
+// in this call, the epilogue subtracts that number from the own cells. A fast rank is at most one barrier
+// ahead, cells are zero after the call and the call can be repeated. W is the width of a tile in elements.
 #pragma once
 #include "pld/kernel.h"
 
@@ -21,7 +22,8 @@ inline constexpr int kRingMaxRanks = 16;
 template <class T, int W>
 using Row = pto::Tile<pto::TileType::Vec, T, 1, W, pto::BLayout::RowMajor, 1, -1>;
 template <class T>
-using Line = pto::GlobalTensor<T, pto::Shape<1, 1, 1, 1, -1>, pto::Stride<-1, -1, -1, -1, 1>, pto::Layout::ND>;
+using Line =
+    pto::GlobalTensor<T, pto::Shape<1, 1, 1, 1, -1>, pto::Stride<-1, -1, -1, -1, 1>, pto::Layout::ND>;
 
 template <class T>
 AICORE inline Line<T> line(__gm__ T* p, int64_t n) {
@@ -72,7 +74,8 @@ struct Barrier {
   }
 };
 
-// The barrier over the signal in args[signal], with the context in args[ctx]; false if the signal is too small.
+// The barrier over the signal in args[signal], with the context in args[ctx]; false if the signal is too
+// small.
 AICORE inline bool open_barrier(__gm__ int64_t* args, int signal, int ctx, Barrier& b) {
   b.cells = pld_arg<int32_t>(args, signal);
   b.stride = axes(args, signal) > 1 ? pld_dim(args, signal, 1) : 1;
@@ -82,10 +85,11 @@ AICORE inline bool open_barrier(__gm__ int64_t* args, int signal, int ctx, Barri
   b.passed = 0;
   return pld_dim(args, signal, 0) >= b.n;
 }
-#define PLD_OPEN_BARRIER(b, args, signal, ctx)                                                     \
-  ::pld::collectives::Barrier b;                                                                   \
-  if (!::pld::collectives::open_barrier(args, signal, ctx, b)) {                                   \
-    PLD_FAIL("the signal has %d rows, the domain %d ranks", static_cast<int>(pld_dim(args, signal, 0)), b.n); \
+#define PLD_OPEN_BARRIER(b, args, signal, ctx)                                                          \
+  ::pld::collectives::Barrier b;                                                                        \
+  if (!::pld::collectives::open_barrier(args, signal, ctx, b)) {                                        \
+    PLD_FAIL("the signal has %d rows, the domain %d ranks", static_cast<int>(pld_dim(args, signal, 0)), \
+             b.n);                                                                                      \
   }
 
 template <Op OP, class D, class A, class B>
@@ -120,8 +124,9 @@ AICORE inline void reduce_tile(const Barrier& b, __gm__ T* p, int64_t n, Row<T, 
   }
 }
 
-// args: data (inout), signal [P] or [P, lanes] (inout); size, context. Every rank's data becomes op over all ranks. Block k of the
-// launch uses lane k of the signal and the tiles k, k + C, ... with C = min(blocks, lanes).
+// args: data (inout), signal [P] or [P, lanes] (inout); size, context. Every rank's data becomes op over all
+// ranks. Block k of the launch uses lane k of the signal and the tiles k, k + C, ... with C = min(blocks,
+// lanes).
 template <Op OP, class T, int W>
 AICORE inline void allreduce(__gm__ int64_t* args) {
   __gm__ T* data = pld_arg<T>(args, 0);
@@ -149,9 +154,10 @@ AICORE inline void allreduce(__gm__ int64_t* args) {
   barrier.finish();
 }
 
-// args: data (inout), signal [2 * (P - 1) + 1, P] (inout); size, context. Chunk k holds the elements from floor(count * k / P) to
-// floor(count * (k + 1) / P). P - 1 rounds of reduction, then P - 1 of distribution; in each a rank pulls one chunk from its
-// left neighbour. Row i of the signal is the barrier before round i, the last row the one at the end.
+// args: data (inout), signal [2 * (P - 1) + 1, P] (inout); size, context. Chunk k holds the elements from
+// floor(count * k / P) to floor(count * (k + 1) / P). P - 1 rounds of reduction, then P - 1 of distribution;
+// in each a rank pulls one chunk from its left neighbour. Row i of the signal is the barrier before round i,
+// the last row the one at the end.
 template <Op OP, class T, int W>
 AICORE inline void allreduce_ring(__gm__ int64_t* args) {
   __gm__ T* data = pld_arg<T>(args, 0);
@@ -160,10 +166,12 @@ AICORE inline void allreduce_ring(__gm__ int64_t* args) {
   const int32_t me = pld_rank(ctx);
   const int32_t n = pld_nranks(ctx);
   if (n == 1) return;
-  if (n > kRingMaxRanks) PLD_FAIL("the ring allreduce serves at most %d ranks, the domain has %d", kRingMaxRanks, n);
+  if (n > kRingMaxRanks)
+    PLD_FAIL("the ring allreduce serves at most %d ranks, the domain has %d", kRingMaxRanks, n);
   if (axes(args, 1) != 2 || pld_dim(args, 1, 1) != n || pld_dim(args, 1, 0) < 2 * (n - 1) + 1) {
-    PLD_FAIL("the ring allreduce over %d ranks takes a signal of shape [%d, %d], not [%d, %d]", n, 2 * (n - 1) + 1, n,
-             static_cast<int>(pld_dim(args, 1, 0)), axes(args, 1) == 2 ? static_cast<int>(pld_dim(args, 1, 1)) : 1);
+    PLD_FAIL("the ring allreduce over %d ranks takes a signal of shape [%d, %d], not [%d, %d]", n,
+             2 * (n - 1) + 1, n, static_cast<int>(pld_dim(args, 1, 0)),
+             axes(args, 1) == 2 ? static_cast<int>(pld_dim(args, 1, 1)) : 1);
   }
   const int64_t count = elements(args, 0);
   const int32_t left = (me - 1 + n) % n;
@@ -240,14 +248,15 @@ AICORE inline void broadcast(__gm__ int64_t* args, int32_t root) {
   barrier.finish();
 }
 
-// args: target [rows >= P, SIZE] (inout), signal [P] (inout); size, context. Row r of rank r becomes op over the ranks' rows r; other
-// rows stay.
+// args: target [rows >= P, SIZE] (inout), signal [P] (inout); size, context. Row r of rank r becomes op over
+// the ranks' rows r; other rows stay.
 template <Op OP, class T, int W>
 AICORE inline void reduce_scatter(__gm__ int64_t* args) {
   __gm__ T* target = pld_arg<T>(args, 0);
   PLD_OPEN_BARRIER(barrier, args, 1, 3);
   if (pld_dim(args, 0, 0) < barrier.n) {
-    PLD_FAIL("reduce_scatter: the target has %d rows, the domain %d ranks", static_cast<int>(pld_dim(args, 0, 0)), barrier.n);
+    PLD_FAIL("reduce_scatter: the target has %d rows, the domain %d ranks",
+             static_cast<int>(pld_dim(args, 0, 0)), barrier.n);
   }
   const int64_t count = pld_dim(args, 0, 1);
   __gm__ T* row = target + barrier.me * count;
@@ -273,7 +282,8 @@ AICORE inline void reduce_scatter(__gm__ int64_t* args) {
 // Puts n elements to rank r.
 template <class T, int W>
 AICORE inline void put(const Barrier& b, __gm__ T* to, __gm__ T* from, int64_t n, int32_t r) {
-  pto::Tile<pto::TileType::Vec, T, 1, W, pto::BLayout::RowMajor, -1, -1> stage(1, pld_min(n, static_cast<int64_t>(W)));
+  pto::Tile<pto::TileType::Vec, T, 1, W, pto::BLayout::RowMajor, -1, -1> stage(
+      1, pld_min(n, static_cast<int64_t>(W)));
   TASSIGN(stage, 0x0);
   Line<T> theirs = line(pld_peer(b.ctx, to, r), n);
   Line<T> mine = line(from, n);
@@ -282,8 +292,8 @@ AICORE inline void put(const Barrier& b, __gm__ T* to, __gm__ T* from, int64_t n
   pipe_barrier(PIPE_ALL);
 }
 
-// args: input [1, SIZE] (in), target [P, SIZE] (inout), signal [P] or [P, 1] (inout); size, context. Row r of every target becomes
-// rank r's input.
+// args: input [1, SIZE] (in), target [P, SIZE] (inout), signal [P] or [P, 1] (inout); size, context. Row r of
+// every target becomes rank r's input.
 template <class T, int W>
 AICORE inline void allgather(__gm__ int64_t* args) {
   __gm__ T* input = pld_arg<T>(args, 0);
@@ -296,8 +306,8 @@ AICORE inline void allgather(__gm__ int64_t* args) {
   barrier.finish();
 }
 
-// args: input [P, SIZE] (in), target [P, SIZE] (inout), signal (inout); size, context. Row s of rank r's target becomes row r of rank
-// s's input.
+// args: input [P, SIZE] (in), target [P, SIZE] (inout), signal (inout); size, context. Row s of rank r's
+// target becomes row r of rank s's input.
 template <class T, int W>
 AICORE inline void all_to_all(__gm__ int64_t* args) {
   __gm__ T* input = pld_arg<T>(args, 0);
@@ -312,9 +322,10 @@ AICORE inline void all_to_all(__gm__ int64_t* args) {
   barrier.finish();
 }
 
-// args: input [P * MAX, SIZE] (in), target [P * MAX, SIZE] (inout), signal (inout), send_counts (in), recv_counts (inout); size,
-// context. Block s of rank r's target becomes block r of rank s's input, recv_counts[s] what rank s meant to send, at most
-// MAX rows. Full blocks travel; rows beyond the count mean nothing.
+// args: input [P * MAX, SIZE] (in), target [P * MAX, SIZE] (inout), signal (inout), send_counts (in),
+// recv_counts (inout); size, context. Block s of rank r's target becomes block r of rank s's input,
+// recv_counts[s] what rank s meant to send, at most MAX rows. Full blocks travel; rows beyond the count mean
+// nothing.
 template <class T, int W>
 AICORE inline void all_to_all_v(__gm__ int64_t* args) {
   __gm__ T* input = pld_arg<T>(args, 0);

@@ -1,7 +1,7 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
-// Communication instructions. Every rank's window is ordinary memory of this process; signals are 4-byte cells that
-// are only touched by atomic operations and order the plain data around them.
+// Communication instructions. Every rank's window is ordinary memory of this process; signals are 4-byte
+// cells that are only touched by atomic operations and order the plain data around them.
 #pragma once
 #include "pld/pto_move.h"
 
@@ -21,7 +21,8 @@ struct Signal : SignalBase {
   }
 };
 
-// Adds to or sets a cell, on any rank; what this thread wrote before is visible to whoever sees the new value.
+// Adds to or sets a cell, on any rank; what this thread wrote before is visible to whoever sees the new
+// value.
 inline void TNOTIFY(const Signal& s, int32_t value, NotifyOp op) {
   ::pld::sim::observe_cell(s.data(), 4, ::pld::sim::AccessKind::notify);
   if (op == NotifyOp::AtomicAdd) {
@@ -33,8 +34,9 @@ inline void TNOTIFY(const Signal& s, int32_t value, NotifyOp op) {
 
 namespace impl {
 constexpr ::pld::sim::Compare compare(WaitCmp c) {
-  constexpr ::pld::sim::Compare kMap[] = {::pld::sim::Compare::eq, ::pld::sim::Compare::ne, ::pld::sim::Compare::gt,
-                                          ::pld::sim::Compare::ge, ::pld::sim::Compare::lt, ::pld::sim::Compare::le};
+  constexpr ::pld::sim::Compare kMap[] = {::pld::sim::Compare::eq, ::pld::sim::Compare::ne,
+                                          ::pld::sim::Compare::gt, ::pld::sim::Compare::ge,
+                                          ::pld::sim::Compare::lt, ::pld::sim::Compare::le};
   return kMap[static_cast<int>(c)];
 }
 
@@ -69,7 +71,8 @@ inline bool TTEST(const G& cells, int32_t value, WaitCmp cmp) {
   ::pto::impl::observe_global(cells, ::pld::sim::AccessKind::wait);
   ::pld::sim::check_stop();
   const ::pld::sim::Compare c = impl::compare(cmp);
-  return impl::all_cells(cells, [&](const int32_t* p) { return ::pld::sim::holds(::pld::sim::get_cell(p), value, c); });
+  return impl::all_cells(
+      cells, [&](const int32_t* p) { return ::pld::sim::holds(::pld::sim::get_cell(p), value, c); });
 }
 
 namespace impl {
@@ -78,7 +81,8 @@ namespace impl {
 template <AtomicType ATOMIC, class D, class S>
 inline void copy_global(const char* op, const D& d, const S& s) {
   using T = typename D::DType;
-  static_assert(std::is_same_v<T, std::remove_const_t<typename S::DType>>, "source and destination have one element type");
+  static_assert(std::is_same_v<T, std::remove_const_t<typename S::DType>>,
+                "source and destination have one element type");
   bool same_strides = true;
   for (int i = 0; i < 5; ++i) {
     if (d.GetShape(i) != s.GetShape(i)) {
@@ -95,10 +99,11 @@ inline void copy_global(const char* op, const D& d, const S& s) {
     for (int64_t a = 0; a < d.GetShape(0); ++a) {
       for (int64_t b = 0; b < d.GetShape(1); ++b) {
         for (int64_t c = 0; c < d.GetShape(2); ++c) {
-          ::pto::impl::copy_box(d.data() + a * d.GetStride(0) + b * d.GetStride(1) + c * d.GetStride(2), d.GetStride(3),
-                                d.GetStride(4),
-                                static_cast<const T*>(s.data()) + a * s.GetStride(0) + b * s.GetStride(1) + c * s.GetStride(2),
-                                s.GetStride(3), s.GetStride(4), d.GetShape(3), d.GetShape(4));
+          ::pto::impl::copy_box(
+              d.data() + a * d.GetStride(0) + b * d.GetStride(1) + c * d.GetStride(2), d.GetStride(3),
+              d.GetStride(4),
+              static_cast<const T*>(s.data()) + a * s.GetStride(0) + b * s.GetStride(1) + c * s.GetStride(2),
+              s.GetStride(3), s.GetStride(4), d.GetShape(3), d.GetShape(4));
         }
       }
     }
@@ -126,14 +131,16 @@ inline void copy_global(const char* op, const D& d, const S& s) {
 
 template <class Stage, class D>
 inline void check_stage(const Stage& stage) {
-  static_assert(std::is_same_v<typename Stage::DType, typename D::DType>, "the stage tile has the element type of the transfer");
+  static_assert(std::is_same_v<typename Stage::DType, typename D::DType>,
+                "the stage tile has the element type of the transfer");
   static_assert(Stage::Loc == TileType::Vec, "the stage tile is in the vector buffer");
   if (stage.data() == nullptr) ::pld::sim::fail("the stage tile of a transfer has no address");
 }
 
 }  // namespace impl
 
-// Writes local memory to a peer's window. The stage tiles, which carry the data on the device, are left alone.
+// Writes local memory to a peer's window. The stage tiles, which carry the data on the device, are left
+// alone.
 template <AtomicType ATOMIC = AtomicType::AtomicNone, class D, class S, class Stage>
 inline void TPUT(const D& remote, const S& local, const Stage& stage) {
   impl::check_stage<Stage, D>(stage);

@@ -1,8 +1,8 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
-// The values of --random: floats are multiples of 1/8 in [-2, 2], so that sums and products are exact in any order, integers
-// 0 to 7, BOOL 0 or 1; scalars the same, but at least 1. Element i of a parameter depends on the seed, the parameter's name and
-// i only.
+// The values of --random: floats are multiples of 1/8 in [-2, 2], so that sums and products are exact in any
+// order, integers 0 to 7, BOOL 0 or 1; scalars the same, but at least 1. Element i of a parameter depends on
+// the seed, the parameter's name and i only.
 #pragma once
 #include <cstring>
 
@@ -11,7 +11,8 @@
 
 namespace pld::fill {
 
-// The output function of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
+// The output function of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
+// 2014).
 constexpr uint64_t mix(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
@@ -25,7 +26,9 @@ constexpr uint64_t stream(uint64_t seed, const char* name) {
   return mix(seed + 0x9e3779b97f4a7c15u) ^ h;
 }
 
-constexpr uint64_t number(uint64_t stream, uint64_t i) { return mix(stream + (i + 1) * 0x9e3779b97f4a7c15u) >> 33; }
+constexpr uint64_t number(uint64_t stream, uint64_t i) {
+  return mix(stream + (i + 1) * 0x9e3779b97f4a7c15u) >> 33;
+}
 
 constexpr bool is_float(DType d) { return d == f32 || d == f16 || d == bf16 || d == fp8e4m3; }
 

@@ -1,7 +1,8 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
-// 16-bit and 8-bit floating types: storage in integers, arithmetic in float. Conversions round to nearest, ties to even;
-// they have no branches, so loops over them vectorise, and give the same bits with every compiler.
+// 16-bit and 8-bit floating types: storage in integers, arithmetic in float. Conversions round to nearest,
+// ties to even; they have no branches, so loops over them vectorise, and give the same bits with every
+// compiler.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -9,20 +10,25 @@
 namespace pld {
 
 // Magnitudes are below 2^31, so that signed comparisons, which vector units have, do.
-constexpr int32_t select(bool condition, int32_t yes, int32_t no) { return no ^ ((yes ^ no) & -static_cast<int32_t>(condition)); }
+constexpr int32_t select(bool condition, int32_t yes, int32_t no) {
+  return no ^ ((yes ^ no) & -static_cast<int32_t>(condition));
+}
 
 // IEEE 754 binary16.
 constexpr uint16_t to_half_bits(float value) {
   const uint32_t u = std::bit_cast<uint32_t>(value);
   const int32_t a = static_cast<int32_t>(u & 0x7fffffffu);
-  // Normal: add just under half a unit of the last kept bit (plus that bit: ties to even), then rebias the exponent.
+  // Normal: add just under half a unit of the last kept bit (plus that bit: ties to even), then rebias the
+  // exponent.
   const int32_t rounded = (a >> 13) + (((a & 0x1fff) + 0xfff + ((a >> 13) & 1)) >> 13) - (112 << 10);
   const int32_t normal = select(rounded > 0x7c00, 0x7c00, rounded);
-  // Below 2^-14 the result counts units of 2^-24, which is the unit in the last place of 0.5: let the addition round.
+  // Below 2^-14 the result counts units of 2^-24, which is the unit in the last place of 0.5: let the
+  // addition round.
   const int32_t small = std::bit_cast<int32_t>(std::bit_cast<float>(a) + 0.5f) - 0x3f000000;
   const int32_t nan = 0x7e00 | ((a >> 13) & 0x1ff);
   const int32_t finite = select(a < 0x38800000, small, normal);
-  return static_cast<uint16_t>(((u >> 16) & 0x8000u) | static_cast<uint32_t>(select(a > 0x7f800000, nan, finite)));
+  return static_cast<uint16_t>(((u >> 16) & 0x8000u) |
+                               static_cast<uint32_t>(select(a > 0x7f800000, nan, finite)));
 }
 
 constexpr float from_half_bits(uint16_t bits) {
@@ -41,9 +47,12 @@ constexpr uint16_t to_bf16_bits(float value) {
   const int32_t a = static_cast<int32_t>(u & 0x7fffffffu);
   const int32_t rounded = (a >> 16) + (((a & 0xffff) + 0x7fff + ((a >> 16) & 1)) >> 16);
   const int32_t nan = (a >> 16) | 0x40;
-  return static_cast<uint16_t>(((u >> 16) & 0x8000u) | static_cast<uint32_t>(select(a > 0x7f800000, nan, rounded)));
+  return static_cast<uint16_t>(((u >> 16) & 0x8000u) |
+                               static_cast<uint32_t>(select(a > 0x7f800000, nan, rounded)));
 }
-constexpr float from_bf16_bits(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+constexpr float from_bf16_bits(uint16_t bits) {
+  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+}
 
 // FP8 E4M3FN: bias 7, no infinities, 0x7f is NaN; saturates to 448.
 constexpr uint8_t to_e4m3_bits(float value) {
@@ -78,7 +87,8 @@ struct half {
 struct bfloat16_t {
   uint16_t bits;
   bfloat16_t() = default;
-  constexpr bfloat16_t(float value) : bits(pld::to_bf16_bits(value)) {}  // NOLINT: implicit, as the device type
+  constexpr bfloat16_t(float value)
+      : bits(pld::to_bf16_bits(value)) {}  // NOLINT: implicit, as the device type
   constexpr operator float() const { return pld::from_bf16_bits(bits); }
 };
 

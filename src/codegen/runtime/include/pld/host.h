@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pld/program.h"
+#include "pld/scalar.h"
 
 namespace pld {
 
@@ -18,8 +19,9 @@ struct Slot {
 
 struct DomainState;
 
-// Handle of a communication domain: one zero-initialised window per participating device, the slots at the same
-// offsets in each. Devices are named by device index; the domain rank is the position in the device list.
+// Handle of a communication domain: one zero-initialised window per participating device, the slots at the
+// same offsets in each. Devices are named by device index; the domain rank is the position in the device
+// list.
 class Domain {
  public:
   explicit Domain(DomainState* state) : state_(state) {}
@@ -65,15 +67,16 @@ class Args {
   std::vector<uint64_t> scalars_;
 };
 
-// The machine that a host function drives. submit() is asynchronous; the dispatches of one device run in order,
-// those of different devices concurrently.
+// The machine that a host function drives. submit() is asynchronous; the dispatches of one device run in
+// order, those of different devices concurrently.
 class Host {
  public:
   virtual ~Host() = default;
   virtual int64_t world_size() const = 0;
   std::vector<int64_t> all() const;  // {0, 1, ..., world_size() - 1}
   // Opens a domain over the devices (at most 64). The windows live until the run ends.
-  virtual Domain domain(const char* name, const std::vector<int64_t>& devices, std::initializer_list<Slot> slots) = 0;
+  virtual Domain domain(const char* name, const std::vector<int64_t>& devices,
+                        std::initializer_list<Slot> slots) = 0;
   // Dispatches chip orchestration `chip` to a device. The args are copied; memory they view must stay.
   virtual void submit(int64_t device, const char* chip, const Args& args, Place place) = 0;
   // Waits for all dispatches. Throws the error of a dispatch that failed.
@@ -140,14 +143,15 @@ class ThreadHost final : public Host {
   ThreadHost(const ThreadHost&) = delete;
   ThreadHost& operator=(const ThreadHost&) = delete;
 
-  // One run of an entry; all windows are zero when it starts. Throws pld::Error (exit_code 4 for a deadlock, a timeout
-  // or a failed check). May be called again, also after an error unless abandoned().
+  // One run of an entry; all windows are zero when it starts. Throws pld::Error (exit_code 4 for a deadlock,
+  // a timeout or a failed check). May be called again, also after an error unless abandoned().
   void run(const EntryInfo& entry, Params& params);
   // A kernel of a failed run did not stop: it still uses the memory of the parameters.
   bool abandoned() const;
 
   int64_t world_size() const override;
-  Domain domain(const char* name, const std::vector<int64_t>& devices, std::initializer_list<Slot> slots) override;
+  Domain domain(const char* name, const std::vector<int64_t>& devices,
+                std::initializer_list<Slot> slots) override;
   void submit(int64_t device, const char* chip, const Args& args, Place place) override;
   void sync() override;
   Tensor tensor(Extents shape, DType dtype) override;

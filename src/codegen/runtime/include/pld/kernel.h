@@ -1,7 +1,7 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
-// The only header that a generated kernel includes. PLD_TARGET_PTOISA selects the official headers, otherwise the
-// embedded library is used; the kernel text is the same.
+// The only header that a generated kernel includes. PLD_TARGET_PTOISA selects the official headers, otherwise
+// the embedded library is used; the kernel text is the same.
 #pragma once
 
 #ifdef PLD_TARGET_PTOISA
@@ -25,9 +25,11 @@
 #include "tensor.h"
 
 static_assert(sizeof(ChipTensor) == 128 && sizeof(CommContext) == 1056);
-static_assert(__builtin_offsetof(ChipTensor, start_offset) == 24 && __builtin_offsetof(ChipTensor, shapes) == 44);
+static_assert(__builtin_offsetof(ChipTensor, start_offset) == 24 &&
+              __builtin_offsetof(ChipTensor, shapes) == 44);
 static_assert(__builtin_offsetof(ChipTensor, strides) == 72 && __builtin_offsetof(CommContext, rankId) == 16);
-static_assert(__builtin_offsetof(CommContext, rankNum) == 20 && __builtin_offsetof(CommContext, windowsIn) == 32);
+static_assert(__builtin_offsetof(CommContext, rankNum) == 20 &&
+              __builtin_offsetof(CommContext, windowsIn) == 32);
 
 #define PLD_LOC(line) ((void)0)
 #define PLD_FAIL(...) return
@@ -40,15 +42,6 @@ template <class T, class V>
 AICORE inline void pld_write(__gm__ T* p, V value) {
   *p = static_cast<T>(value);
 }
-template <class T>
-AICORE constexpr T pld_min(T a, T b) {
-  return b < a ? b : a;
-}
-template <class T>
-AICORE constexpr T pld_max(T a, T b) {
-  return a < b ? b : a;
-}
-
 // Makes data that other cores wrote visible: drops this core's cached lines.
 AICORE inline void pld_cacheinvalid() {
 #if !defined(__CPU_SIM)
@@ -79,6 +72,8 @@ AICORE inline void pld_fence() {
 inline void pld_cacheinvalid() {}
 inline void pld_fence() {}
 #endif
+
+#include "pld/scalar.h"
 
 // Address of the first element of tensor argument i.
 template <class T>
@@ -121,23 +116,6 @@ AICORE inline __gm__ T* pld_peer(__gm__ CommContext* ctx, __gm__ T* p, int64_t r
 #ifndef PLD_TARGET_PTOISA
   if (r < 0 || r >= static_cast<int64_t>(ctx->rankNum)) ::pld::sim::fail_peer(r, ctx->rankNum);
 #endif
-  return reinterpret_cast<__gm__ T*>(ctx->windowsIn[r] + (reinterpret_cast<uint64_t>(p) - ctx->windowsIn[ctx->rankId]));
-}
-
-// Python's integer // and %, which the IR uses: the quotient is rounded down, the remainder has the divisor's sign.
-template <class T>
-AICORE inline T pld_floordiv(T a, T b) {
-#ifndef PLD_TARGET_PTOISA
-  if (b == 0) ::pld::sim::fail("integer division by zero");
-#endif
-  const T q = static_cast<T>(a / b);
-  return static_cast<T>(q - ((a % b != 0 && ((a < 0) != (b < 0))) ? 1 : 0));
-}
-template <class T>
-AICORE inline T pld_floormod(T a, T b) {
-#ifndef PLD_TARGET_PTOISA
-  if (b == 0) ::pld::sim::fail("integer remainder by zero");
-#endif
-  const T r = static_cast<T>(a % b);
-  return static_cast<T>((r != 0 && ((r < 0) != (b < 0))) ? r + b : r);
+  return reinterpret_cast<__gm__ T*>(ctx->windowsIn[r] +
+                                     (reinterpret_cast<uint64_t>(p) - ctx->windowsIn[ctx->rankId]));
 }

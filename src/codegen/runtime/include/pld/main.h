@@ -7,6 +7,6 @@ namespace pld {
 struct ProgramInfo;
 }
 
-// Runs the program as `bin/<stem> --help` describes. Returns the exit code: 0 fine, 1 wrong input, 2 wrong command
-// line, 4 a deadlock, a timeout, a failed check or a difference from --expect.
+// Runs the program as `bin/<stem> --help` describes. Returns the exit code: 0 fine, 1 wrong input, 2 wrong
+// command line, 4 a deadlock, a timeout, a failed check or a difference from --expect.
 int pld_main(int argc, char** argv, const pld::ProgramInfo& program);

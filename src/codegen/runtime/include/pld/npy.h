@@ -3,7 +3,8 @@
 // Reading and writing of .npy files (numpy format, versions 1.0 and 2.0, little endian, C order).
 //
 //   FP32 <f4   FP16 <f2   INT8..INT64 |i1 <i2 <i4 <i8   UINT8..UINT64 |u1 <u2 <u4 <u8   BOOL |b1
-//   BF16 <V2 (two opaque bytes, as ml_dtypes writes it), read from <u2, too; FP8 types |V1, read from |u1, too
+//   BF16 <V2 (two opaque bytes, as ml_dtypes writes it), read from <u2, too; FP8 types |V1, read from |u1,
+//   too
 //
 // Every error throws pld::Error and names the file, what was found and what is wanted.
 #pragma once
@@ -59,7 +60,8 @@ class HeaderParser {
       int k = 0;
       if (key == "descr") {
         skip();
-        if (at_ < text_.size() && text_[at_] == '[') bad(path_, "is a structured array; a plain one is wanted");
+        if (at_ < text_.size() && text_[at_] == '[')
+          bad(path_, "is a structured array; a plain one is wanted");
         out.descr = string();
       } else if (key == "fortran_order") {
         k = 1;
@@ -251,21 +253,24 @@ inline Array read(const std::string& path) {
   impl::File file(std::fopen(path.c_str(), "rb"));
   if (file.f == nullptr) impl::bad(path, std::string("cannot be read: ") + std::strerror(errno));
   struct stat info {};
-  if (fstat(fileno(file.f), &info) != 0 || S_ISDIR(info.st_mode)) impl::bad(path, "cannot be read: is a directory");
+  if (fstat(fileno(file.f), &info) != 0 || S_ISDIR(info.st_mode))
+    impl::bad(path, "cannot be read: is a directory");
 
   unsigned char head[12];
   if (std::fread(head, 1, 10, file.f) != 10 || std::memcmp(head, "\x93NUMPY", 6) != 0) {
     impl::bad(path, "is not a .npy file: it does not begin with \\x93NUMPY");
   }
   if ((head[6] != 1 && head[6] != 2) || head[7] != 0) {
-    impl::bad(path, "has .npy version " + std::to_string(head[6]) + "." + std::to_string(head[7]) + "; 1.0 or 2.0 is wanted");
+    impl::bad(path, "has .npy version " + std::to_string(head[6]) + "." + std::to_string(head[7]) +
+                        "; 1.0 or 2.0 is wanted");
   }
   uint64_t length = static_cast<uint64_t>(head[8]) | static_cast<uint64_t>(head[9]) << 8;
   if (head[6] == 2) {
     if (std::fread(head + 10, 1, 2, file.f) != 2) impl::bad(path, "ends inside of its header");
     length |= static_cast<uint64_t>(head[10]) << 16 | static_cast<uint64_t>(head[11]) << 24;
   }
-  if (length > (1u << 20)) impl::bad(path, "has a header of " + std::to_string(length) + " bytes; at most 1048576 are read");
+  if (length > (1u << 20))
+    impl::bad(path, "has a header of " + std::to_string(length) + " bytes; at most 1048576 are read");
   std::string header(length, '\0');
   if (std::fread(header.data(), 1, length, file.f) != length) impl::bad(path, "ends inside of its header");
 
@@ -281,19 +286,21 @@ inline Array read(const std::string& path) {
   for (int64_t e : a.shape) empty = empty || e == 0;
   for (int64_t e : a.shape) {
     if (empty) break;
-    if (bytes > static_cast<uint64_t>(INT64_MAX) / static_cast<uint64_t>(e)) impl::bad(path, "has a shape that is too large");
+    if (bytes > static_cast<uint64_t>(INT64_MAX) / static_cast<uint64_t>(e))
+      impl::bad(path, "has a shape that is too large");
     bytes *= static_cast<uint64_t>(e);
   }
   if (empty) bytes = 0;
   const uint64_t at = 10u + (head[6] == 2 ? 2u : 0u) + length;
   if (S_ISREG(info.st_mode) && static_cast<uint64_t>(info.st_size) != at + bytes) {
-    impl::bad(path, "has " + std::to_string(static_cast<uint64_t>(info.st_size) - at) + " bytes of data; its shape takes " +
-                        std::to_string(bytes));
+    impl::bad(path, "has " + std::to_string(static_cast<uint64_t>(info.st_size) - at) +
+                        " bytes of data; its shape takes " + std::to_string(bytes));
   }
   // Grow with the data that is there, so that a false header of a pipe does not ask for terabytes.
   while (a.data.size() < bytes) {
     const size_t old = a.data.size();
-    const size_t step = static_cast<size_t>(bytes - old < (16u << 20) || S_ISREG(info.st_mode) ? bytes - old : (16u << 20));
+    const size_t step =
+        static_cast<size_t>(bytes - old < (16u << 20) || S_ISREG(info.st_mode) ? bytes - old : (16u << 20));
     a.data.resize(old + step);
     if (std::fread(a.data.data() + old, 1, step, file.f) != step) {
       impl::bad(path, "ends early; its shape takes " + std::to_string(bytes) + " bytes of data");
@@ -319,8 +326,8 @@ inline std::string encode(DType dtype, const std::vector<int64_t>& shape, const 
   return out;
 }
 
-// Writes text to a file: under another name first, then renamed. A file that has this text already is left alone; what
-// is not a regular file (a pipe, /dev/null) is written directly.
+// Writes text to a file: under another name first, then renamed. A file that has this text already is left
+// alone; what is not a regular file (a pipe, /dev/null) is written directly.
 inline void write_file(const std::string& path, const std::string& content) {
   std::string target = path;
   struct stat info {};
@@ -341,7 +348,8 @@ inline void write_file(const std::string& path, const std::string& content) {
     if (static_cast<uint64_t>(info.st_size) == content.size()) {
       impl::File file(std::fopen(target.c_str(), "rb"));
       std::string old(content.size(), '\0');
-      if (file.f != nullptr && std::fread(old.data(), 1, old.size(), file.f) == old.size() && old == content) return;
+      if (file.f != nullptr && std::fread(old.data(), 1, old.size(), file.f) == old.size() && old == content)
+        return;
     }
   }
   const std::string temporary = target + ".tmp" + std::to_string(getpid());
@@ -364,7 +372,8 @@ inline void write_file(const std::string& path, const std::string& content) {
   }
 }
 
-inline void write(const std::string& path, DType dtype, const std::vector<int64_t>& shape, const void* data, int64_t bytes) {
+inline void write(const std::string& path, DType dtype, const std::vector<int64_t>& shape, const void* data,
+                  int64_t bytes) {
   write_file(path, encode(dtype, shape, data, bytes));
 }
 

@@ -1,8 +1,8 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a generated chip orchestration includes. PLD_TARGET_PTOISA selects the official orchestration API; the embedded one
-// has the same names and runs every submitted task at once, in program order, which is always a legal schedule because
-// dependences point backwards.
+// What a generated chip orchestration includes. PLD_TARGET_PTOISA selects the official orchestration API; the
+// embedded one has the same names and runs every submitted task at once, in program order, which is always a
+// legal schedule because dependences point backwards.
 #pragma once
 
 #define PLD_API extern "C" __attribute__((visibility("default")))
@@ -12,6 +12,9 @@
 #include <stdint.h>
 
 #include "pto_orchestration_api.h"
+#ifndef AICORE
+#define AICORE
+#endif
 #define PLD_LOC(line) ((void)0)
 #else
 #include <initializer_list>
@@ -36,11 +39,13 @@ struct ChipTaskArgs {
   int32_t scalar_count;
 
   TensorRef tensor(int32_t i) const {
-    if (i < 0 || i >= tensor_count) ::pld::sim::fail("tensor argument %d of %d does not exist", i, tensor_count);
+    if (i < 0 || i >= tensor_count)
+      ::pld::sim::fail("tensor argument %d of %d does not exist", i, tensor_count);
     return {tensors + i};
   }
   uint64_t scalar(int32_t j) const {
-    if (j < 0 || j >= scalar_count) ::pld::sim::fail("scalar argument %d of %d does not exist", j, scalar_count);
+    if (j < 0 || j >= scalar_count)
+      ::pld::sim::fail("scalar argument %d of %d does not exist", j, scalar_count);
     return scalars[j];
   }
 };
@@ -74,7 +79,8 @@ struct TensorCreateInfo {
   uint32_t ndims;
   DataType dtype;
   TensorCreateInfo(const uint32_t* extents, uint32_t n, DataType type) : shapes{}, ndims(n), dtype(type) {
-    if (n < 1 || n > static_cast<uint32_t>(kPldMaxRank)) ::pld::sim::fail("a tensor has 1 to 5 axes, not %u", n);
+    if (n < 1 || n > static_cast<uint32_t>(kPldMaxRank))
+      ::pld::sim::fail("a tensor has 1 to 5 axes, not %u", n);
     for (uint32_t i = 0; i < n; ++i) shapes[i] = extents[i];
   }
 };
@@ -132,7 +138,8 @@ class CoreTaskArgs {
   }
   void add_no_dep(const ChipTensor& t) { add(t); }
   void add_scalar(uint64_t bits) {
-    if (scalar_count_ == kPldMaxKernelScalars) ::pld::sim::fail("a kernel takes at most %d scalars", kPldMaxKernelScalars);
+    if (scalar_count_ == kPldMaxKernelScalars)
+      ::pld::sim::fail("a kernel takes at most %d scalars", kPldMaxKernelScalars);
     scalars_[scalar_count_++] = bits;
   }
   // Program order already respects every dependence.
@@ -147,7 +154,8 @@ class CoreTaskArgs {
  private:
   void add(const ChipTensor& t) {
     if (scalar_count_ != 0) ::pld::sim::fail("the tensors of a task are added before its scalars");
-    if (tensor_count_ == kPldMaxKernelTensors) ::pld::sim::fail("a kernel takes at most %d tensors", kPldMaxKernelTensors);
+    if (tensor_count_ == kPldMaxKernelTensors)
+      ::pld::sim::fail("a kernel takes at most %d tensors", kPldMaxKernelTensors);
     tensors_[tensor_count_++] = t;
   }
   int32_t tensor_count_ = 0;
@@ -178,7 +186,8 @@ PTO2TaskId rt_submit_dummy_task();
 
 inline void* pld_element(const ChipTensor& t, std::initializer_list<int64_t> index, uint32_t bytes) {
   if (index.size() != t.ndims) {
-    ::pld::sim::fail("indices count (%u) must match tensor rank (%u)", static_cast<unsigned>(index.size()), t.ndims);
+    ::pld::sim::fail("indices count (%u) must match tensor rank (%u)", static_cast<unsigned>(index.size()),
+                     t.ndims);
   }
   uint64_t at = t.start_offset;
   uint32_t axis = 0;
@@ -240,7 +249,8 @@ inline ChipTensor pld_drop(const ChipTensor& t, std::initializer_list<int64_t> a
 // The same elements, row-major, under another shape; t must be packed.
 inline ChipTensor pld_reshape(const ChipTensor& t, std::initializer_list<int64_t> extents) {
   if (t.is_contiguous == 0) ::pld::sim::fail("only a packed tensor can be reshaped");
-  if (extents.size() < 1 || extents.size() > static_cast<size_t>(kPldMaxRank)) ::pld::sim::fail("a tensor has 1 to 5 axes");
+  if (extents.size() < 1 || extents.size() > static_cast<size_t>(kPldMaxRank))
+    ::pld::sim::fail("a tensor has 1 to 5 axes");
   ChipTensor v = t;
   v.ndims = static_cast<uint32_t>(extents.size());
   uint64_t before = 1, after = 1;
@@ -269,6 +279,8 @@ inline ChipTensor pld_transpose(const ChipTensor& t, int32_t a, int32_t b) {
 // t[offsets + p] = part[p]
 void pld_assemble(const ChipTensor& t, const ChipTensor& part, std::initializer_list<int64_t> offsets);
 #endif
+
+#include "pld/scalar.h"
 
 // Scalars travel in the low bytes of 8.
 template <class T>

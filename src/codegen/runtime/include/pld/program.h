@@ -1,6 +1,7 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the launcher knows about a program. Generated code fills these tables with constants; nothing is owned.
+// What the launcher knows about a program. Generated code fills these tables with constants; nothing is
+// owned.
 #pragma once
 #include "pld/tensor.h"
 
@@ -71,16 +72,16 @@ struct ParamInfo {
 struct RankCheck {
   const char* collective;  // as written, e.g. "pld.tensor.allreduce"
   int64_t count;
-  bool exact;              // otherwise at most `count` ranks
+  bool exact;  // otherwise at most `count` ranks
   Place place;
 };
 
 struct EntryInfo {
   const char* name;
   void (*run)(Host&, Params&);
-  List<ParamInfo> params;
-  int64_t max_device = -1;       // largest constant device, -1: none
-  bool single_rank = false;      // made for a program without a host function: one rank only
+  List<ParamInfo> params = {};
+  int64_t max_device = -1;   // largest constant device, -1: none
+  bool single_rank = false;  // made for a program without a host function: one rank only
   List<RankCheck> rank_checks = {};
   Place place = {};
 };
@@ -97,7 +98,7 @@ struct ProgramInfo {
 // Names that the Makefile gives to the entry points of chips and kernels (-D of the official names).
 #define PLD_DECLARE_KERNEL(chip, kernel) extern "C" void pldk_##chip##_##kernel(int64_t* args)
 #define PLD_KERNEL(chip, kernel) pldk_##chip##_##kernel
-#define PLD_DECLARE_CHIP(chip)                                             \
+#define PLD_DECLARE_CHIP(chip)                                                  \
   extern "C" PTO2OrchestrationConfig pldc_##chip##_config(const ChipTaskArgs&); \
   extern "C" void pldc_##chip##_entry(const ChipTaskArgs&)
 #define PLD_CHIP(chip) pldc_##chip##_config, pldc_##chip##_entry

@@ -1,7 +1,7 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
-// Comparison to bit masks and selection. In a mask tile (any 8-, 16- or 32-bit integer), column c of a row is bit c % 8 of
-// byte c / 8 of that row of the mask, least significant bit first; unused bits are 0.
+// Comparison to bit masks and selection. In a mask tile (any 8-, 16- or 32-bit integer), column c of a row is
+// bit c % 8 of byte c / 8 of that row of the mask, least significant bit first; unused bits are 0.
 #pragma once
 #include <cstring>
 

@@ -43,15 +43,17 @@ inline D saturate(double x) {
 }
 
 // float to half or bfloat16 under a directed mode: the nearest value, moved by one step where the mode asks.
-// CAST_ROUND may give either neighbour on a tie and takes the even one; what overflows is infinite in every mode.
+// CAST_ROUND may give either neighbour on a tie and takes the even one; what overflows is infinite in every
+// mode.
 template <class D>
 inline D narrow_float(float x, RoundMode mode) {
   const D nearest = static_cast<D>(x);
-  if (mode == RoundMode::CAST_RINT || mode == RoundMode::CAST_NONE || mode == RoundMode::CAST_ROUND) return nearest;
+  if (mode == RoundMode::CAST_RINT || mode == RoundMode::CAST_NONE || mode == RoundMode::CAST_ROUND)
+    return nearest;
   const float back = static_cast<float>(nearest);
   if (!(x == x) || back == x || __builtin_isinf(back)) return nearest;
-  // The neighbour toward zero, then whether to take the next one away from it. The order of the bits without the sign is
-  // the order of the magnitudes.
+  // The neighbour toward zero, then whether to take the next one away from it. The order of the bits without
+  // the sign is the order of the magnitudes.
   const uint32_t magnitude = nearest.bits & 0x7fffu;
   const uint32_t lower = __builtin_fabsf(back) > __builtin_fabsf(x) ? magnitude - 1 : magnitude;
   const bool away = (mode == RoundMode::CAST_FLOOR && x < 0) || (mode == RoundMode::CAST_CEIL && x > 0) ||

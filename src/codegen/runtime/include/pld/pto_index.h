@@ -29,16 +29,18 @@ inline void sort_pairs(Pair* p, int64_t n) {
   for (int64_t i = 1; i < n; ++i) {
     const Pair x = p[i];
     int64_t j = i;
-    for (; j > 0 && (p[j - 1].value < x.value || (p[j - 1].value == x.value && p[j - 1].index > x.index)); --j) {
+    for (; j > 0 && (p[j - 1].value < x.value || (p[j - 1].value == x.value && p[j - 1].index > x.index));
+         --j) {
       p[j] = p[j - 1];
     }
     p[j] = x;
   }
 }
 
-// Merges `count` descending runs of pairs into out; ties take the lower-numbered run. Stops when a run ends if
-// `until_exhausted`. Returns the number of pairs written.
-inline int64_t merge_runs(float* out, const float* const* runs, const int64_t* lengths, int count, bool until_exhausted) {
+// Merges `count` descending runs of pairs into out; ties take the lower-numbered run. Stops when a run ends
+// if `until_exhausted`. Returns the number of pairs written.
+inline int64_t merge_runs(float* out, const float* const* runs, const int64_t* lengths, int count,
+                          bool until_exhausted) {
   int64_t at[4] = {};
   int64_t written = 0;
   for (;;) {
@@ -87,7 +89,8 @@ template <class D, class S, class I>
 inline void TGATHER(const D& d, const S& s, const I& index) {
   for (int64_t r = 0; r < d.GetValidRow(); ++r) {
     for (int64_t c = 0; c < d.GetValidCol(); ++c) {
-      const int64_t k = impl::check_index("TGATHER", static_cast<int64_t>(index.at(r, c)), int64_t{S::Rows} * S::Cols);
+      const int64_t k =
+          impl::check_index("TGATHER", static_cast<int64_t>(index.at(r, c)), int64_t{S::Rows} * S::Cols);
       d.at(r, c) = s.at(k / S::Cols, k % S::Cols);
     }
   }
@@ -108,7 +111,8 @@ inline void TGATHERB(const D& d, const S& s, const O& offsets) {
     for (int64_t q = 0; q < offsets.GetValidCol() && q * k < d.GetValidCol(); ++q) {
       const int64_t at = static_cast<int64_t>(offsets.at(r, q));
       if (at > limit) continue;  // out of range: the block stays as it is
-      for (int64_t j = 0; j < k; ++j) d.at(r, q * k + j) = *reinterpret_cast<const T*>(base + at + j * static_cast<int64_t>(sizeof(T)));
+      for (int64_t j = 0; j < k; ++j)
+        d.at(r, q * k + j) = *reinterpret_cast<const T*>(base + at + j * static_cast<int64_t>(sizeof(T)));
     }
   }
 }
@@ -116,9 +120,13 @@ inline void TGATHERB(const D& d, const S& s, const O& offsets) {
 // Marked columns, by pattern: 1, 2 even and odd; 3 to 6 column % 4 == 0 to 3; 7 all.
 enum class MaskPattern { P0101 = 1, P1010 = 2, P0001 = 3, P0010 = 4, P0100 = 5, P1000 = 6, P1111 = 7 };
 namespace impl {
-constexpr int64_t mask_stride(MaskPattern p) { return p == MaskPattern::P1111 ? 1 : (static_cast<int>(p) <= 2 ? 2 : 4); }
+constexpr int64_t mask_stride(MaskPattern p) {
+  return p == MaskPattern::P1111 ? 1 : (static_cast<int>(p) <= 2 ? 2 : 4);
+}
 constexpr int64_t mask_first(MaskPattern p) {
-  return p == MaskPattern::P1111 ? 0 : (static_cast<int>(p) <= 2 ? static_cast<int>(p) - 1 : static_cast<int>(p) - 3);
+  return p == MaskPattern::P1111
+             ? 0
+             : (static_cast<int>(p) <= 2 ? static_cast<int>(p) - 1 : static_cast<int>(p) - 3);
 }
 }  // namespace impl
 
@@ -136,7 +144,8 @@ inline void TGATHER(const D& d, const S& s) {
 template <MaskPattern P, class D, class S>
 inline void TSCATTER(const D& d, const S& s) {
   for (int64_t r = 0; r < s.GetValidRow(); ++r) {
-    for (int64_t c = 0; c < s.GetValidCol(); ++c) d.at(r, c * impl::mask_stride(P) + impl::mask_first(P)) = s.at(r, c);
+    for (int64_t c = 0; c < s.GetValidCol(); ++c)
+      d.at(r, c * impl::mask_stride(P) + impl::mask_first(P)) = s.at(r, c);
   }
 }
 
@@ -145,13 +154,15 @@ template <class D, class S, class I>
 inline void TSCATTER(const D& d, const S& s, const I& index) {
   for (int64_t r = 0; r < s.GetValidRow(); ++r) {
     for (int64_t c = 0; c < s.GetValidCol(); ++c) {
-      const int64_t k = impl::check_index("TSCATTER", static_cast<int64_t>(index.at(r, c)), int64_t{D::Rows} * D::Cols);
+      const int64_t k =
+          impl::check_index("TSCATTER", static_cast<int64_t>(index.at(r, c)), int64_t{D::Rows} * D::Cols);
       d.at(k / D::Cols, k % D::Cols) = s.at(r, c);
     }
   }
 }
 
-// The columns (+ offset) of each row whose value compares true with k, ascending; count[0, r] = how many there are.
+// The columns (+ offset) of each row whose value compares true with k, ascending; count[0, r] = how many
+// there are.
 template <class D, class N, class S, class V>
 inline void TGATHER_CMP(const D& d, const N& count, const S& s, V k, CmpMode mode, int64_t offset = 0) {
   using T = typename S::DType;
@@ -242,7 +253,8 @@ inline void TSORT32(const D& d, const S& s, const I& index) {
     for (int64_t c0 = 0; c0 < s.GetValidCol(); c0 += 32) {
       impl::Pair p[32];
       const int64_t n = s.GetValidCol() - c0 < 32 ? s.GetValidCol() - c0 : 32;
-      for (int64_t j = 0; j < n; ++j) p[j] = {s.at(r, c0 + j), static_cast<uint32_t>(index.at(I::Rows == 1 ? 0 : r, c0 + j))};
+      for (int64_t j = 0; j < n; ++j)
+        p[j] = {s.at(r, c0 + j), static_cast<uint32_t>(index.at(I::Rows == 1 ? 0 : r, c0 + j))};
       impl::sort_pairs(p, n);
       for (int64_t j = 0; j < n; ++j) {
         d.at(r, 2 * (c0 + j)) = p[j].value;
@@ -252,7 +264,8 @@ inline void TSORT32(const D& d, const S& s, const I& index) {
   }
 }
 
-// Merges groups of four sorted runs of block_len elements (two per pair); an incomplete last group is left alone.
+// Merges groups of four sorted runs of block_len elements (two per pair); an incomplete last group is left
+// alone.
 template <class D, class S>
 inline void TMRGSORT(const D& d, const S& s, int64_t block_len) {
   for (int64_t r = 0; r < s.GetValidRow(); ++r) {
@@ -275,11 +288,12 @@ inline void TMRGSORT_TILES(const D& d, const S&... s) {
   }
 }
 
-// Philox-4x32 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011). Lane l of a group of 256 columns
-// takes the counter plus l; its four words go to columns l, 64 + l, 128 + l, 192 + l. After each group the counter advances
-// by a quarter of the physical columns.
+// Philox-4x32 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011). Lane l of a group of
+// 256 columns takes the counter plus l; its four words go to columns l, 64 + l, 128 + l, 192 + l. After each
+// group the counter advances by a quarter of the physical columns.
 template <int ROUNDS, class D>
-inline void TRANDOM(const D& d, uint32_t k0, uint32_t k1, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3) {
+inline void TRANDOM(const D& d, uint32_t k0, uint32_t k1, uint32_t c0, uint32_t c1, uint32_t c2,
+                    uint32_t c3) {
   static_assert(ROUNDS == 7 || ROUNDS == 10, "TRANDOM: 7 or 10 rounds");
   using T = typename D::DType;
   uint32_t base[4] = {c0, c1, c2, c3};

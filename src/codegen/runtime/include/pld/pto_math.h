@@ -2,11 +2,11 @@
 //
 // Elementwise arithmetic, bit operations, shifts and broadcasting forms.
 //
-// All results are rounded once to the element type: half and bfloat16 compute in float, whose extra bits make the
-// second rounding harmless for + - * / and sqrt. Integers wrap. Integer division by zero ends the run.
+// All results are rounded once to the element type: half and bfloat16 compute in float, whose extra bits make
+// the second rounding harmless for + - * / and sqrt. Integers wrap. Integer division by zero ends the run.
 #pragma once
-#include <limits>  // not <cmath>: the builtins below name the same functions of libm and cost no time to compile
 
+// Not <cmath>: the builtins below are the functions of libm and cost no time to compile.
 #include "pld/pto_types.h"
 
 namespace pto {
@@ -124,50 +124,56 @@ inline void check_scalar() {
 
 }  // namespace impl
 
-#define PLD_BINARY(NAME, EXPR)                                             \
-  template <class D, class A, class B>                                     \
-  inline void NAME(const D& d, const A& a, const B& b) {                   \
-    impl::check_binary<D, A, B>();                                         \
-    using T = typename D::DType;                                           \
-    impl::map(#NAME, [](T x, T y) -> T { return EXPR; }, d, a, b);         \
+#define PLD_BINARY(NAME, EXPR)                               \
+  template <class D, class A, class B>                       \
+  inline void NAME(const D& d, const A& a, const B& b) {     \
+    impl::check_binary<D, A, B>();                           \
+    using T = typename D::DType;                             \
+    impl::map(                                               \
+        #NAME, [](T x, T y) -> T { return EXPR; }, d, a, b); \
   }
-#define PLD_BINARY_TMP(NAME, EXPR)                                         \
-  template <class D, class A, class B, class Tmp>                          \
-  inline void NAME(const D& d, const A& a, const B& b, const Tmp&) {       \
-    impl::check_binary<D, A, B>();                                         \
-    using T = typename D::DType;                                           \
-    impl::map(#NAME, [](T x, T y) -> T { return EXPR; }, d, a, b);         \
+#define PLD_BINARY_TMP(NAME, EXPR)                                   \
+  template <class D, class A, class B, class Tmp>                    \
+  inline void NAME(const D& d, const A& a, const B& b, const Tmp&) { \
+    impl::check_binary<D, A, B>();                                   \
+    using T = typename D::DType;                                     \
+    impl::map(                                                       \
+        #NAME, [](T x, T y) -> T { return EXPR; }, d, a, b);         \
   }
-#define PLD_TERNARY(NAME, EXPR)                                                          \
-  template <class D, class A, class B, class C>                                          \
-  inline void NAME(const D& d, const A& a, const B& b, const C& c) {                     \
-    impl::check_binary<D, A, B>();                                                       \
-    using T = typename D::DType;                                                         \
-    impl::map(#NAME, [](T x, T y, T z) -> T { return EXPR; }, d, a, b, c);               \
+#define PLD_TERNARY(NAME, EXPR)                                      \
+  template <class D, class A, class B, class C>                      \
+  inline void NAME(const D& d, const A& a, const B& b, const C& c) { \
+    impl::check_binary<D, A, B>();                                   \
+    using T = typename D::DType;                                     \
+    impl::map(                                                       \
+        #NAME, [](T x, T y, T z) -> T { return EXPR; }, d, a, b, c); \
   }
-#define PLD_SCALAR(NAME, EXPR)                                             \
-  template <class D, class A, class V>                                     \
-    requires std::is_convertible_v<V, typename D::DType>                   \
-  inline void NAME(const D& d, const A& a, V scalar) {                     \
-    impl::check_scalar<D, A>();                                            \
-    using T = typename D::DType;                                           \
-    const T y = static_cast<T>(scalar);                                    \
-    impl::map(#NAME, [y](T x) -> T { return EXPR; }, d, a);                \
+#define PLD_SCALAR(NAME, EXPR)                         \
+  template <class D, class A, class V>                 \
+  requires std::is_convertible_v<V, typename D::DType> \
+  inline void NAME(const D& d, const A& a, V scalar) { \
+    impl::check_scalar<D, A>();                        \
+    using T = typename D::DType;                       \
+    const T y = static_cast<T>(scalar);                \
+    impl::map(                                         \
+        #NAME, [y](T x) -> T { return EXPR; }, d, a);  \
   }
-#define PLD_SCALAR_TMP(NAME, EXPR)                                         \
-  template <class D, class A, class V, class Tmp>                          \
-  inline void NAME(const D& d, const A& a, V scalar, const Tmp&) {         \
-    impl::check_scalar<D, A>();                                            \
-    using T = typename D::DType;                                           \
-    const T y = static_cast<T>(scalar);                                    \
-    impl::map(#NAME, [y](T x) -> T { return EXPR; }, d, a);                \
+#define PLD_SCALAR_TMP(NAME, EXPR)                                 \
+  template <class D, class A, class V, class Tmp>                  \
+  inline void NAME(const D& d, const A& a, V scalar, const Tmp&) { \
+    impl::check_scalar<D, A>();                                    \
+    using T = typename D::DType;                                   \
+    const T y = static_cast<T>(scalar);                            \
+    impl::map(                                                     \
+        #NAME, [y](T x) -> T { return EXPR; }, d, a);              \
   }
-#define PLD_UNARY(NAME, EXPR)                                              \
-  template <class D, class A>                                              \
-  inline void NAME(const D& d, const A& a) {                               \
-    static_assert(impl::same_type<D, A>, #NAME ": one element type");      \
-    using T = typename D::DType;                                           \
-    impl::map(#NAME, [](T x) -> T { return EXPR; }, d, a);                 \
+#define PLD_UNARY(NAME, EXPR)                                         \
+  template <class D, class A>                                         \
+  inline void NAME(const D& d, const A& a) {                          \
+    static_assert(impl::same_type<D, A>, #NAME ": one element type"); \
+    using T = typename D::DType;                                      \
+    impl::map(                                                        \
+        #NAME, [](T x) -> T { return EXPR; }, d, a);                  \
   }
 
 PLD_BINARY(TADD, impl::add(x, y))
@@ -175,33 +181,38 @@ PLD_BINARY(TSUB, impl::sub(x, y))
 PLD_BINARY(TMUL, impl::mul(x, y))
 PLD_BINARY(TMAX, impl::max(x, y))
 PLD_BINARY(TMIN, impl::min(x, y))
-PLD_BINARY(TAND, static_cast<T>(x & y))
+PLD_BINARY(TAND, static_cast<T>(x& y))
 PLD_BINARY(TOR, static_cast<T>(x | y))
 PLD_BINARY_TMP(TXOR, static_cast<T>(x ^ y))
 PLD_BINARY_TMP(TPRELU, static_cast<impl::Value<T>>(x) > 0 ? x : impl::mul(x, y))
 
 template <class D, class A, class B>
-inline void TDIV(const D& d, const A& a, const B& b)
-  requires requires { typename A::DType; typename B::DType; }
+inline void TDIV(const D& d, const A& a, const B& b) requires requires {
+  typename A::DType;
+  typename B::DType;
+}
 {
   impl::check_binary<D, A, B>();
   using T = typename D::DType;
   impl::check_divisor("TDIV", d, b);
-  impl::map("TDIV", [](T x, T y) -> T { return impl::div(x, y); }, d, a, b);
+  impl::map(
+      "TDIV", [](T x, T y) -> T { return impl::div(x, y); }, d, a, b);
 }
 template <class D, class A, class B>
 inline void TFMOD(const D& d, const A& a, const B& b) {
   impl::check_binary<D, A, B>();
   using T = typename D::DType;
   impl::check_divisor("TFMOD", d, b);
-  impl::map("TFMOD", [](T x, T y) -> T { return impl::fmod(x, y); }, d, a, b);
+  impl::map(
+      "TFMOD", [](T x, T y) -> T { return impl::fmod(x, y); }, d, a, b);
 }
 template <class D, class A, class B, class Tmp>
 inline void TREM(const D& d, const A& a, const B& b, const Tmp&) {
   impl::check_binary<D, A, B>();
   using T = typename D::DType;
   impl::check_divisor("TREM", d, b);
-  impl::map("TREM", [](T x, T y) -> T { return impl::rem(x, y); }, d, a, b);
+  impl::map(
+      "TREM", [](T x, T y) -> T { return impl::rem(x, y); }, d, a, b);
 }
 
 // The count's type may differ from the value's.
@@ -209,27 +220,31 @@ template <class D, class A, class B>
 inline void TSHL(const D& d, const A& a, const B& b) {
   using T = typename D::DType;
   using N = typename B::DType;
-  impl::map("TSHL", [](T x, N n) -> T { return impl::shl(x, n); }, d, a, b);
+  impl::map(
+      "TSHL", [](T x, N n) -> T { return impl::shl(x, n); }, d, a, b);
 }
 template <class D, class A, class B>
 inline void TSHR(const D& d, const A& a, const B& b) {
   using T = typename D::DType;
   using N = typename B::DType;
-  impl::map("TSHR", [](T x, N n) -> T { return impl::shr(x, n); }, d, a, b);
+  impl::map(
+      "TSHR", [](T x, N n) -> T { return impl::shr(x, n); }, d, a, b);
 }
 template <class D, class A, class N>
-  requires std::is_integral_v<N>
+requires std::is_integral_v<N>
 inline void TSHLS(const D& d, const A& a, N n) {
   impl::check_scalar<D, A>();
   using T = typename D::DType;
-  impl::map("TSHLS", [n](T x) -> T { return impl::shl(x, n); }, d, a);
+  impl::map(
+      "TSHLS", [n](T x) -> T { return impl::shl(x, n); }, d, a);
 }
 template <class D, class A, class N>
-  requires std::is_integral_v<N>
+requires std::is_integral_v<N>
 inline void TSHRS(const D& d, const A& a, N n) {
   impl::check_scalar<D, A>();
   using T = typename D::DType;
-  impl::map("TSHRS", [n](T x) -> T { return impl::shr(x, n); }, d, a);
+  impl::map(
+      "TSHRS", [n](T x) -> T { return impl::shr(x, n); }, d, a);
 }
 
 // Three operands, rounded after each step.
@@ -240,14 +255,16 @@ inline void TADDSC(const D& d, const A& a, V scalar, const C& c) {
   impl::check_scalar<D, A>();
   using T = typename D::DType;
   const T s = static_cast<T>(scalar);
-  impl::map("TADDSC", [s](T x, T z) -> T { return impl::add(impl::add(x, s), z); }, d, a, c);
+  impl::map(
+      "TADDSC", [s](T x, T z) -> T { return impl::add(impl::add(x, s), z); }, d, a, c);
 }
 template <class D, class A, class V, class C>
 inline void TSUBSC(const D& d, const A& a, V scalar, const C& c) {
   impl::check_scalar<D, A>();
   using T = typename D::DType;
   const T s = static_cast<T>(scalar);
-  impl::map("TSUBSC", [s](T x, T z) -> T { return impl::sub(impl::sub(x, s), z); }, d, a, c);
+  impl::map(
+      "TSUBSC", [s](T x, T z) -> T { return impl::sub(impl::sub(x, s), z); }, d, a, c);
 }
 
 PLD_SCALAR(TADDS, impl::add(x, y))
@@ -255,29 +272,31 @@ PLD_SCALAR(TSUBS, impl::sub(x, y))
 PLD_SCALAR(TMULS, impl::mul(x, y))
 PLD_SCALAR(TMAXS, impl::max(x, y))
 PLD_SCALAR(TMINS, impl::min(x, y))
-PLD_SCALAR(TANDS, static_cast<T>(x & y))
+PLD_SCALAR(TANDS, static_cast<T>(x& y))
 PLD_SCALAR(TORS, static_cast<T>(x | y))
 PLD_SCALAR(TLRELU, static_cast<impl::Value<T>>(x) > 0 ? x : impl::mul(x, y))
 PLD_SCALAR_TMP(TXORS, static_cast<T>(x ^ y))
 
 template <class D, class A, class V>
-  requires std::is_convertible_v<V, typename D::DType>
+requires std::is_convertible_v<V, typename D::DType>
 inline void TDIVS(const D& d, const A& a, V scalar) {
   impl::check_scalar<D, A>();
   using T = typename D::DType;
   const T y = static_cast<T>(scalar);
   impl::check_scalar_divisor("TDIVS", y);
-  impl::map("TDIVS", [y](T x) -> T { return impl::div(x, y); }, d, a);
+  impl::map(
+      "TDIVS", [y](T x) -> T { return impl::div(x, y); }, d, a);
 }
 // scalar / tile
 template <class D, class V, class A>
-  requires std::is_convertible_v<V, typename D::DType>
+requires std::is_convertible_v<V, typename D::DType>
 inline void TDIVS(const D& d, V scalar, const A& a) {
   impl::check_scalar<D, A>();
   using T = typename D::DType;
   const T x = static_cast<T>(scalar);
   impl::check_divisor("TDIVS", d, a);
-  impl::map("TDIVS", [x](T y) -> T { return impl::div(x, y); }, d, a);
+  impl::map(
+      "TDIVS", [x](T y) -> T { return impl::div(x, y); }, d, a);
 }
 template <class D, class A, class V>
 inline void TFMODS(const D& d, const A& a, V scalar) {
@@ -285,7 +304,8 @@ inline void TFMODS(const D& d, const A& a, V scalar) {
   using T = typename D::DType;
   const T y = static_cast<T>(scalar);
   impl::check_scalar_divisor("TFMODS", y);
-  impl::map("TFMODS", [y](T x) -> T { return impl::fmod(x, y); }, d, a);
+  impl::map(
+      "TFMODS", [y](T x) -> T { return impl::fmod(x, y); }, d, a);
 }
 template <class D, class A, class V, class Tmp>
 inline void TREMS(const D& d, const A& a, V scalar, const Tmp&) {
@@ -293,7 +313,8 @@ inline void TREMS(const D& d, const A& a, V scalar, const Tmp&) {
   using T = typename D::DType;
   const T y = static_cast<T>(scalar);
   impl::check_scalar_divisor("TREMS", y);
-  impl::map("TREMS", [y](T x) -> T { return impl::rem(x, y); }, d, a);
+  impl::map(
+      "TREMS", [y](T x) -> T { return impl::rem(x, y); }, d, a);
 }
 
 PLD_UNARY(TEXP, impl::expf_of(x))
@@ -309,7 +330,13 @@ template <class D, class A>
 inline void TRSQRT(const D& d, const A& a) {
   using T = typename D::DType;
   // In double, so that the quotient is not rounded twice in single precision.
-  impl::map("TRSQRT", [](T x) -> T { return static_cast<T>(static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(static_cast<float>(x))))); }, d, a);
+  impl::map(
+      "TRSQRT",
+      [](T x) -> T {
+        return static_cast<T>(
+            static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(static_cast<float>(x)))));
+      },
+      d, a);
 }
 template <class D, class A, class Tmp>
 inline void TRSQRT(const D& d, const A& a, const Tmp&) {
@@ -318,23 +345,28 @@ inline void TRSQRT(const D& d, const A& a, const Tmp&) {
 template <class D, class A>
 inline void TABS(const D& d, const A& a) {
   using T = typename D::DType;
-  impl::map("TABS", [](T x) -> T {
-    if constexpr (impl::is_float<T>) {
-      return static_cast<T>(__builtin_fabsf(static_cast<float>(x)));
-    } else {
-      return x < 0 ? impl::sub(T{}, x) : x;
-    }
-  }, d, a);
+  impl::map(
+      "TABS",
+      [](T x) -> T {
+        if constexpr (impl::is_float<T>) {
+          return static_cast<T>(__builtin_fabsf(static_cast<float>(x)));
+        } else {
+          return x < 0 ? impl::sub(T{}, x) : x;
+        }
+      },
+      d, a);
 }
 template <class D, class A>
 inline void TNOT(const D& d, const A& a) {
   using T = typename D::DType;
-  impl::map("TNOT", [](T x) -> T { return static_cast<T>(~x); }, d, a);
+  impl::map(
+      "TNOT", [](T x) -> T { return static_cast<T>(~x); }, d, a);
 }
 
 namespace impl {
 
-// d = f(a, b) over the union of the valid boxes: where only one operand is valid, that operand; where none is, 0.
+// d = f(a, b) over the union of the valid boxes: where only one operand is valid, that operand; where none
+// is, 0.
 template <class F, class D, class A, class B>
 inline void part(F f, const D& d, const A& a, const B& b) {
   using T = typename D::DType;
@@ -359,7 +391,8 @@ inline void by_row(const char* op, F f, const D& d, const A& a, const V& v) {
   for (int64_t r = 0; r < rows; ++r) {
     if constexpr (V::Cols == 1) {
       const T y = v.at(r, 0);
-      map_line(cols, [y, f](T x) -> T { return f(x, y); }, &d.at(r, 0), static_cast<const T*>(&a.at(r, 0)));
+      map_line(
+          cols, [y, f](T x) -> T { return f(x, y); }, &d.at(r, 0), static_cast<const T*>(&a.at(r, 0)));
     } else {
       for (int64_t c = 0; c < cols; ++c) d.at(r, c) = f(a.at(r, c), v.at(r, c % V::Cols));
     }
@@ -382,27 +415,29 @@ inline void by_col(const char* op, F f, const D& d, const A& a, const V& v) {
 
 }  // namespace impl
 
-#define PLD_PART(NAME, FN)                                                            \
-  template <class D, class A, class B>                                                \
-  inline void NAME(const D& d, const A& a, const B& b) {                              \
-    using T = typename D::DType;                                                      \
-    impl::part([](T x, T y) -> T { return FN; }, d, a, b);                            \
+#define PLD_PART(NAME, FN)                                 \
+  template <class D, class A, class B>                     \
+  inline void NAME(const D& d, const A& a, const B& b) {   \
+    using T = typename D::DType;                           \
+    impl::part([](T x, T y) -> T { return FN; }, d, a, b); \
   }
 PLD_PART(TPARTADD, impl::add(x, y))
 PLD_PART(TPARTMUL, impl::mul(x, y))
 PLD_PART(TPARTMAX, impl::max(x, y))
 PLD_PART(TPARTMIN, impl::min(x, y))
 
-#define PLD_EXPAND(SUFFIX, FN)                                                        \
-  template <class D, class A, class V>                                                \
-  inline void TROWEXPAND##SUFFIX(const D& d, const A& a, const V& v) {                \
-    using T = typename D::DType;                                                      \
-    impl::by_row("TROWEXPAND" #SUFFIX, [](T x, T y) -> T { return FN; }, d, a, v);    \
-  }                                                                                   \
-  template <class D, class A, class V>                                                \
-  inline void TCOLEXPAND##SUFFIX(const D& d, const A& a, const V& v) {                \
-    using T = typename D::DType;                                                      \
-    impl::by_col("TCOLEXPAND" #SUFFIX, [](T x, T y) -> T { return FN; }, d, a, v);    \
+#define PLD_EXPAND(SUFFIX, FN)                                            \
+  template <class D, class A, class V>                                    \
+  inline void TROWEXPAND##SUFFIX(const D& d, const A& a, const V& v) {    \
+    using T = typename D::DType;                                          \
+    impl::by_row(                                                         \
+        "TROWEXPAND" #SUFFIX, [](T x, T y) -> T { return FN; }, d, a, v); \
+  }                                                                       \
+  template <class D, class A, class V>                                    \
+  inline void TCOLEXPAND##SUFFIX(const D& d, const A& a, const V& v) {    \
+    using T = typename D::DType;                                          \
+    impl::by_col(                                                         \
+        "TCOLEXPAND" #SUFFIX, [](T x, T y) -> T { return FN; }, d, a, v); \
   }
 PLD_EXPAND(ADD, impl::add(x, y))
 PLD_EXPAND(SUB, impl::sub(x, y))
@@ -416,18 +451,22 @@ template <class D, class V>
 inline void TROWEXPAND(const D& d, const V& v) {
   using T = typename D::DType;
   static_assert(D::isRowMajor, "the destination of a row expansion is row-major");
-  if (v.GetValidRow() < d.GetValidRow()) impl::shape_error("TROWEXPAND", d.GetValidRow(), 1, v.GetValidRow(), 1);
+  if (v.GetValidRow() < d.GetValidRow())
+    impl::shape_error("TROWEXPAND", d.GetValidRow(), 1, v.GetValidRow(), 1);
   for (int64_t r = 0; r < d.GetValidRow(); ++r) {
     const T y = v.at(r, 0);
-    impl::map_line(d.GetValidCol(), [y] { return y; }, &d.at(r, 0));
+    impl::map_line(
+        d.GetValidCol(), [y] { return y; }, &d.at(r, 0));
   }
 }
 template <class D, class V>
 inline void TCOLEXPAND(const D& d, const V& v) {
   using T = typename D::DType;
-  if (v.GetValidCol() < d.GetValidCol()) impl::shape_error("TCOLEXPAND", 1, d.GetValidCol(), 1, v.GetValidCol());
+  if (v.GetValidCol() < d.GetValidCol())
+    impl::shape_error("TCOLEXPAND", 1, d.GetValidCol(), 1, v.GetValidCol());
   for (int64_t r = 0; r < d.GetValidRow(); ++r) {
-    impl::map_line(d.GetValidCol(), [](T y) { return y; }, &d.at(r, 0), static_cast<const T*>(v.data()));
+    impl::map_line(
+        d.GetValidCol(), [](T y) { return y; }, &d.at(r, 0), static_cast<const T*>(v.data()));
   }
 }
 
@@ -441,14 +480,3 @@ inline void TCOLEXPAND(const D& d, const V& v) {
 #undef PLD_EXPAND
 
 }  // namespace pto
-
-// Scalar minimum and maximum of two values of one type.
-template <class T>
-constexpr T pld_min(T a, T b) {
-  return b < a ? b : a;
-}
-template <class T>
-constexpr T pld_max(T a, T b) {
-  return a < b ? b : a;
-}
-constexpr float pld_inf() { return std::numeric_limits<float>::infinity(); }

@@ -1,20 +1,22 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
-// Matrix products. Float types accumulate in float, k ascending; int8 in int32, wrapping. The product is complete before
-// an accumulator or a bias is added.
+// Matrix products. Float types accumulate in float, k ascending; int8 in int32, wrapping. The product is
+// complete before an accumulator or a bias is added.
 #pragma once
 #include "pld/pto_types.h"
 
 namespace pto {
 namespace impl {
 
-// One row of the product in out[0 .. n). Four steps of k at a time keep the row in registers; each element still adds its
-// terms one by one, k ascending.
+// One row of the product in out[0 .. n). Four steps of k at a time keep the row in registers; each element
+// still adds its terms one by one, k ascending.
 template <class Acc, class L, class R>
 inline void product_row(Acc* out, const L& l, const R& r, int64_t row, int64_t n, int64_t k) {
   using C = Calc<Acc>;
   using E = typename R::DType;
-  const auto left = [&](int64_t i) { return static_cast<C>(static_cast<Value<typename L::DType>>(l.at(row, i))); };
+  const auto left = [&](int64_t i) {
+    return static_cast<C>(static_cast<Value<typename L::DType>>(l.at(row, i)));
+  };
   const auto term = [](C x, E y) { return static_cast<C>(x * static_cast<C>(static_cast<Value<E>>(y))); };
   PLD_FOR(j, n) out[j] = Acc{};
   const int64_t blocked = k / 4 * 4;
@@ -47,10 +49,11 @@ inline void matmul(const char* op, const A& acc, const L& l, const R& r, F f) {
                 "the accumulator is float for float factors, int32_t for 8-bit integers");
   const int64_t m = acc.GetValidRow(), n = acc.GetValidCol(), k = l.GetValidCol();
   if (l.GetValidRow() < m || r.GetValidCol() < n || r.GetValidRow() < k) {
-    ::pld::sim::fail("%s: factors with valid shapes [%lld, %lld] and [%lld, %lld] do not cover a result [%lld, %lld]", op,
-                     static_cast<long long>(l.GetValidRow()), static_cast<long long>(k),
-                     static_cast<long long>(r.GetValidRow()), static_cast<long long>(r.GetValidCol()),
-                     static_cast<long long>(m), static_cast<long long>(n));
+    ::pld::sim::fail(
+        "%s: factors with valid shapes [%lld, %lld] and [%lld, %lld] do not cover a result [%lld, %lld]", op,
+        static_cast<long long>(l.GetValidRow()), static_cast<long long>(k),
+        static_cast<long long>(r.GetValidRow()), static_cast<long long>(r.GetValidCol()),
+        static_cast<long long>(m), static_cast<long long>(n));
   }
   Acc row[A::Cols];
   for (int64_t i = 0; i < m; ++i) {
@@ -105,7 +108,8 @@ inline void TGEMV_BIAS(const A& out, const L& l, const R& r, const B& bias) {
 
 namespace impl {
 template <class L, class SL, class R, class SR>
-inline float scaled_product(const L& l, const SL& l_scale, const R& r, const SR& r_scale, int64_t i, int64_t j) {
+inline float scaled_product(const L& l, const SL& l_scale, const R& r, const SR& r_scale, int64_t i,
+                            int64_t j) {
   float sum = 0.0f;
   for (int64_t k = 0; k < l.GetValidCol(); ++k) {
     const float x = static_cast<float>(l.at(i, k)) * static_cast<float>(l_scale.at(i, k / 32));
@@ -119,10 +123,12 @@ inline float scaled_product(const L& l, const SL& l_scale, const R& r, const SR&
 template <class A, class L, class SL, class R, class SR>
 inline void TMATMUL_MX(const A& acc, const L& l, const SL& l_scale, const R& r, const SR& r_scale) {
   for (int64_t i = 0; i < acc.GetValidRow(); ++i) {
-    for (int64_t j = 0; j < acc.GetValidCol(); ++j) acc.at(i, j) = impl::scaled_product(l, l_scale, r, r_scale, i, j);
+    for (int64_t j = 0; j < acc.GetValidCol(); ++j)
+      acc.at(i, j) = impl::scaled_product(l, l_scale, r, r_scale, i, j);
   }
 }
-// Six operands: (out, in, l, l_scale, r, r_scale) adds to an accumulator, (out, l, l_scale, r, r_scale, bias) adds a row.
+// Six operands: (out, in, l, l_scale, r, r_scale) adds to an accumulator, (out, l, l_scale, r, r_scale, bias)
+// adds a row.
 template <class A, class B, class C, class D, class E, class F>
 inline void TMATMUL_MX(const A& out, const B& b, const C& c, const D& d, const E& e, const F& f) {
   for (int64_t i = 0; i < out.GetValidRow(); ++i) {

@@ -12,8 +12,8 @@ namespace impl {
 
 // Copies a rows x cols box; steps count elements. The boxes are disjoint or identical.
 template <class D, class S>
-inline void copy_box(D* d, int64_t d_row, int64_t d_col, const S* s, int64_t s_row, int64_t s_col, int64_t rows,
-                     int64_t cols) {
+inline void copy_box(D* d, int64_t d_row, int64_t d_col, const S* s, int64_t s_row, int64_t s_col,
+                     int64_t rows, int64_t cols) {
   if (rows <= 0 || cols <= 0) return;
   if constexpr (std::is_same_v<D, S>) {
     constexpr size_t kSize = sizeof(D);
@@ -54,7 +54,8 @@ inline void atomic_add(T* p, T v) {
     Bits old = __atomic_load_n(bits, __ATOMIC_RELAXED);
     for (;;) {
       const T sum = static_cast<T>(static_cast<float>(std::bit_cast<T>(old)) + static_cast<float>(v));
-      if (__atomic_compare_exchange_n(bits, &old, std::bit_cast<Bits>(sum), true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+      if (__atomic_compare_exchange_n(bits, &old, std::bit_cast<Bits>(sum), true, __ATOMIC_RELAXED,
+                                      __ATOMIC_RELAXED)) {
         return;
       }
     }
@@ -62,9 +63,9 @@ inline void atomic_add(T* p, T v) {
 }
 
 template <class T>
-inline constexpr bool has_atomic_add = std::is_same_v<T, float> || std::is_same_v<T, half> ||
-                                       std::is_same_v<T, bfloat16_t> || std::is_same_v<T, int32_t> ||
-                                       std::is_same_v<T, int16_t> || std::is_same_v<T, int8_t>;
+inline constexpr bool has_atomic_add =
+    std::is_same_v<T, float> || std::is_same_v<T, half> || std::is_same_v<T, bfloat16_t> ||
+    std::is_same_v<T, int32_t> || std::is_same_v<T, int16_t> || std::is_same_v<T, int8_t>;
 
 template <class G>
 inline void observe_global(const G& g, ::pld::sim::AccessKind kind) {
@@ -92,8 +93,8 @@ template <class T, class G>
 inline void check_transfer(const char* op, const T& t, const G& g) {
   if (t.data() == nullptr) ::pld::sim::fail("%s: the tile has no address", op);
   if (g.rows() != t.GetValidRow() || g.cols() != t.GetValidCol()) {
-    ::pld::sim::fail("%s: global tensor of %lld rows and %lld columns, tile with valid shape [%lld, %lld]", op,
-                     static_cast<long long>(g.rows()), static_cast<long long>(g.cols()),
+    ::pld::sim::fail("%s: global tensor of %lld rows and %lld columns, tile with valid shape [%lld, %lld]",
+                     op, static_cast<long long>(g.rows()), static_cast<long long>(g.cols()),
                      static_cast<long long>(t.GetValidRow()), static_cast<long long>(t.GetValidCol()));
   }
 }
@@ -121,12 +122,13 @@ inline void TLOAD(const TileT& t, const G& g) {
   static_assert(std::is_same_v<typename TileT::DType, std::remove_const_t<typename G::DType>>,
                 "TLOAD: tile and global tensor have one element type");
   static_assert(TileT::Loc == TileType::Vec || TileT::Loc == TileType::Mat, "TLOAD: the tile is in UB or L1");
-  static_assert(impl::layouts_fit<TileT, G>, "TLOAD: row-major tiles take ND tensors, column-major ones DN tensors");
+  static_assert(impl::layouts_fit<TileT, G>,
+                "TLOAD: row-major tiles take ND tensors, column-major ones DN tensors");
   impl::check_transfer("TLOAD", t, g);
   impl::observe_global(g, ::pld::sim::AccessKind::read);
   impl::for_planes(g, [&](const typename G::DType* p, int64_t row) {
-    impl::copy_box(&t.at(row, 0), TileT::row_step, TileT::col_step, p, g.GetStride(3), g.GetStride(4), g.GetShape(3),
-                   g.GetShape(4));
+    impl::copy_box(&t.at(row, 0), TileT::row_step, TileT::col_step, p, g.GetStride(3), g.GetStride(4),
+                   g.GetShape(3), g.GetShape(4));
   });
 }
 
@@ -139,10 +141,12 @@ inline void TSTORE(const G& g, const TileT& t) {
                 "TSTORE: tile and global tensor have one element type");
   static_assert(TileT::Loc == TileType::Vec || TileT::Loc == TileType::Acc || TileT::Loc == TileType::Mat,
                 "TSTORE: the tile is in UB, L1 or L0C");
-  static_assert(impl::layouts_fit<TileT, G>, "TSTORE: row-major tiles take ND tensors, column-major ones DN tensors");
+  static_assert(impl::layouts_fit<TileT, G>,
+                "TSTORE: row-major tiles take ND tensors, column-major ones DN tensors");
   impl::check_transfer("TSTORE", t, g);
   if constexpr (ATOMIC == AtomicType::AtomicAdd) {
-    static_assert(impl::has_atomic_add<D>, "atomic add serves float, half, bfloat16_t, int32_t, int16_t and int8_t");
+    static_assert(impl::has_atomic_add<D>,
+                  "atomic add serves float, half, bfloat16_t, int32_t, int16_t and int8_t");
     impl::observe_global(g, ::pld::sim::AccessKind::atomic);
     impl::for_planes(g, [&](D* p, int64_t row) {
       for (int64_t r = 0; r < g.GetShape(3); ++r) {
@@ -165,9 +169,10 @@ template <class D, class S>
 inline void TMOV(const D& d, const S& s) {
   static_assert(impl::same_type<D, S> || S::Loc == TileType::Acc, "TMOV: one element type");
   impl::check_covers("TMOV", d, s);
-  if (static_cast<const void*>(d.data()) == static_cast<const void*>(s.data()) && D::by_rows == S::by_rows) return;
-  impl::copy_box(d.data(), D::row_step, D::col_step, static_cast<const typename S::DType*>(s.data()), S::row_step,
-                 S::col_step, d.GetValidRow(), d.GetValidCol());
+  if (static_cast<const void*>(d.data()) == static_cast<const void*>(s.data()) && D::by_rows == S::by_rows)
+    return;
+  impl::copy_box(d.data(), D::row_step, D::col_step, static_cast<const typename S::DType*>(s.data()),
+                 S::row_step, S::col_step, d.GetValidRow(), d.GetValidCol());
 }
 
 // d = the box of s that starts at (row, col).
@@ -181,8 +186,8 @@ inline void TEXTRACT(const D& d, const S& s, int64_t row, int64_t col) {
                      static_cast<long long>(col), S::Rows, S::Cols);
   }
   impl::copy_box(d.data(), D::row_step, D::col_step,
-                 static_cast<const typename S::DType*>(s.data()) + row * S::row_step + col * S::col_step, S::row_step,
-                 S::col_step, rows, cols);
+                 static_cast<const typename S::DType*>(s.data()) + row * S::row_step + col * S::col_step,
+                 S::row_step, S::col_step, rows, cols);
 }
 
 // Writes the valid shape of s into d, starting at (row, col).
@@ -202,11 +207,13 @@ inline void TINSERT(const D& d, const S& s, int64_t row, int64_t col) {
 template <class D, class S>
 inline void TRESHAPE(const D& d, const S& s) {
   static_assert(impl::same_type<D, S>, "TRESHAPE: one element type");
-  static_assert(int64_t{D::Rows} * D::Cols == int64_t{S::Rows} * S::Cols, "TRESHAPE: as many elements as before");
+  static_assert(int64_t{D::Rows} * D::Cols == int64_t{S::Rows} * S::Cols,
+                "TRESHAPE: as many elements as before");
   if constexpr (D::by_rows == S::by_rows || D::Rows == 1 || D::Cols == 1) {
     if (static_cast<const void*>(d.data()) == static_cast<const void*>(s.data())) return;
   }
-  for (int64_t i = 0; i < int64_t{D::Rows} * D::Cols; ++i) d.at(i / D::Cols, i % D::Cols) = s.at(i / S::Cols, i % S::Cols);
+  for (int64_t i = 0; i < int64_t{D::Rows} * D::Cols; ++i)
+    d.at(i / D::Cols, i % D::Cols) = s.at(i / S::Cols, i % S::Cols);
 }
 
 // d[c, r] = s[r, c]. The scratch tile is not used.
@@ -228,7 +235,8 @@ inline void TTRANS(const D& d, const S& s, const Tmp&) {
 template <class D, class V>
 inline void TEXPANDS(const D& d, V value) {
   const auto v = static_cast<typename D::DType>(value);
-  impl::map("TEXPANDS", [v] { return v; }, d);
+  impl::map(
+      "TEXPANDS", [v] { return v; }, d);
 }
 
 // d = s inside the valid shape of s, the pad value of d's type elsewhere in d's valid shape. d may be s.
@@ -239,9 +247,10 @@ inline void TFILLPAD(const D& d, const S& s) {
   const int64_t rows = d.GetValidRow(), cols = d.GetValidCol();
   const int64_t kept_rows = s.GetValidRow() < rows ? s.GetValidRow() : rows;
   const int64_t kept_cols = s.GetValidCol() < cols ? s.GetValidCol() : cols;
-  if (static_cast<const void*>(d.data()) != static_cast<const void*>(s.data()) || D::row_step != S::row_step) {
-    impl::copy_box(d.data(), D::row_step, D::col_step, static_cast<const typename S::DType*>(s.data()), S::row_step,
-                   S::col_step, kept_rows, kept_cols);
+  if (static_cast<const void*>(d.data()) != static_cast<const void*>(s.data()) ||
+      D::row_step != S::row_step) {
+    impl::copy_box(d.data(), D::row_step, D::col_step, static_cast<const typename S::DType*>(s.data()),
+                   S::row_step, S::col_step, kept_rows, kept_cols);
   }
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t c = r < kept_rows ? kept_cols : 0; c < cols; ++c) d.at(r, c) = pad;
@@ -263,8 +272,8 @@ inline void TCONCAT(const D& d, const A& a, const B& b) {
   if (d.GetValidCol() != left + b.GetValidCol()) {
     impl::shape_error("TCONCAT", d.GetValidRow(), d.GetValidCol(), a.GetValidRow(), left + b.GetValidCol());
   }
-  impl::copy_box(d.data(), D::row_step, D::col_step, static_cast<const typename A::DType*>(a.data()), A::row_step,
-                 A::col_step, d.GetValidRow(), left);
+  impl::copy_box(d.data(), D::row_step, D::col_step, static_cast<const typename A::DType*>(a.data()),
+                 A::row_step, A::col_step, d.GetValidRow(), left);
   impl::copy_box(d.data() + left * D::col_step, D::row_step, D::col_step,
                  static_cast<const typename B::DType*>(b.data()), B::row_step, B::col_step, d.GetValidRow(),
                  b.GetValidCol());

@@ -1,7 +1,8 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
-// FIFOs between the cube core and the vector lanes of one block. A message is a copy of a tile's valid box. Split codes: 0 whole
-// tile, 1 halves by rows, 2 halves by columns; lane L takes or gives the half that starts at L * ceil(extent / 2).
+// FIFOs between the cube core and the vector lanes of one block. A message is a copy of a tile's valid box.
+// Split codes: 0 whole tile, 1 halves by rows, 2 halves by columns; lane L takes or gives the half that
+// starts at L * ceil(extent / 2).
 #pragma once
 #include "pld/abi.h"
 #include "pld/pto_move.h"
@@ -16,11 +17,11 @@ struct Message {
 };
 
 Message* new_message(int64_t rows, int64_t cols, int32_t element_bytes);
-// Appends to / takes from the FIFO (direction, id, lane) of this block; pop waits and keeps the message until the next pop
-// of this thread.
+// Appends to / takes from the FIFO (direction, id, lane) of this block; pop waits and keeps the message until
+// the next pop of this thread.
 void push(int direction, int id, int lane, Message* message);
 const Message& pop(int direction, int id, int lane);
-int lanes();  // vector lanes of this block
+int lanes();      // vector lanes of this block
 void sync_all();  // waits for all blocks and cores of this launch
 void set_event(int id);
 void wait_event(int id);
@@ -34,20 +35,24 @@ enum class PipeDir { ToAIV, ToAIC };
 namespace impl {
 
 template <class T>
-inline void send(PipeDir dir, int id, int lane, const T& t, int64_t row, int64_t col, int64_t rows, int64_t cols) {
+inline void send(PipeDir dir, int id, int lane, const T& t, int64_t row, int64_t col, int64_t rows,
+                 int64_t cols) {
   using E = typename T::DType;
   ::pld::sim::Message* m = ::pld::sim::new_message(rows, cols, static_cast<int32_t>(sizeof(E)));
   copy_box(reinterpret_cast<E*>(m->data), cols, int64_t{1},
-           static_cast<const E*>(t.data()) + row * T::row_step + col * T::col_step, T::row_step, T::col_step, rows, cols);
+           static_cast<const E*>(t.data()) + row * T::row_step + col * T::col_step, T::row_step, T::col_step,
+           rows, cols);
   ::pld::sim::push(static_cast<int>(dir), id, lane, m);
 }
 
 template <class T>
 inline void receive(const T& t, const ::pld::sim::Message& m, int64_t row, int64_t col) {
   using E = typename T::DType;
-  if (m.element_bytes != static_cast<int32_t>(sizeof(E)) || row + m.rows > T::Rows || col + m.cols > T::Cols) {
-    ::pld::sim::fail("TPOP: a message of shape [%lld, %lld] with %d-byte elements does not fit a tile of shape [%d, %d]",
-                     static_cast<long long>(m.rows), static_cast<long long>(m.cols), m.element_bytes, T::Rows, T::Cols);
+  if (m.element_bytes != static_cast<int32_t>(sizeof(E)) || row + m.rows > T::Rows ||
+      col + m.cols > T::Cols) {
+    ::pld::sim::fail(
+        "TPOP: a message of shape [%lld, %lld] with %d-byte elements does not fit a tile of shape [%d, %d]",
+        static_cast<long long>(m.rows), static_cast<long long>(m.cols), m.element_bytes, T::Rows, T::Cols);
   }
   copy_box(t.data() + row * T::row_step + col * T::col_step, T::row_step, T::col_step,
            reinterpret_cast<const E*>(m.data), m.cols, int64_t{1}, m.rows, m.cols);

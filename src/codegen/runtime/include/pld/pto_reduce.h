@@ -1,7 +1,8 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
-// Reductions over the valid box. Row sums go left to right; half and bfloat16 row sums accumulate in float and round once.
-// Everything else rounds to the element type after each step. Ties of max and min keep the first index.
+// Reductions over the valid box. Row sums go left to right; half and bfloat16 row sums accumulate in float
+// and round once. Everything else rounds to the element type after each step. Ties of max and min keep the
+// first index.
 #pragma once
 #include "pld/pto_math.h"
 
@@ -16,9 +17,9 @@ inline void check_nonempty(const char* op, const S& s, int64_t extent) {
   }
 }
 
-// d[r, 0] = fold of s[r, :]; Acc is the type of the running value. Eight rows at a time: each row keeps its order, the rows
-// together hide the latency of the additions. If Acc differs from the element type, chunks of the columns are converted
-// first, which vectorises.
+// d[r, 0] = fold of s[r, :]; Acc is the type of the running value. Eight rows at a time: each row keeps its
+// order, the rows together hide the latency of the additions. If Acc differs from the element type, chunks of
+// the columns are converted first, which vectorises.
 template <class Acc, class D, class S, class F>
 inline void fold_rows(const char* op, const D& d, const S& s, F f) {
   static_assert(D::Cols == 1 && !D::isRowMajor, "a row reduction writes a column-major [R, 1] tile");
@@ -31,7 +32,9 @@ inline void fold_rows(const char* op, const D& d, const S& s, F f) {
   for (int64_t first = 0; first < rows; first += kRows) {
     const int64_t height = rows - first < kRows ? rows - first : kRows;
     // The last block repeats its first row instead of being shorter.
-    const auto row = [&](int64_t k) { return static_cast<const T*>(&s.at(k < height ? first + k : first, 0)); };
+    const auto row = [&](int64_t k) {
+      return static_cast<const T*>(&s.at(k < height ? first + k : first, 0));
+    };
     Acc acc[kRows];
     for (int64_t k = 0; k < kRows; ++k) acc[k] = static_cast<Acc>(row(k)[0]);
     if constexpr (std::is_same_v<Acc, T>) {
@@ -44,7 +47,9 @@ inline void fold_rows(const char* op, const D& d, const S& s, F f) {
       Acc chunk[kRows][kChunk];
       for (int64_t c = 1; c < cols; c += kChunk) {
         const int64_t width = cols - c < kChunk ? cols - c : kChunk;
-        for (int64_t k = 0; k < kRows; ++k) map_line(width, [](T x) { return static_cast<Acc>(x); }, chunk[k], row(k) + c);
+        for (int64_t k = 0; k < kRows; ++k)
+          map_line(
+              width, [](T x) { return static_cast<Acc>(x); }, chunk[k], row(k) + c);
         for (int64_t j = 0; j < width; ++j) {
           for (int64_t k = 0; k < kRows; ++k) acc[k] = f(acc[k], chunk[k][j]);
         }
@@ -58,12 +63,14 @@ inline void fold_rows(const char* op, const D& d, const S& s, F f) {
 template <class D, class S, class F>
 inline void fold_cols(const char* op, const D& d, const S& s, F f) {
   using T = typename S::DType;
-  static_assert(same_type<D, S> && D::isRowMajor && S::isRowMajor, "a column reduction takes row-major tiles");
+  static_assert(same_type<D, S> && D::isRowMajor && S::isRowMajor,
+                "a column reduction takes row-major tiles");
   const int64_t rows = s.GetValidRow(), cols = d.GetValidCol();
   if (s.GetValidCol() < cols) shape_error(op, 1, cols, rows, s.GetValidCol());
   check_nonempty(op, s, rows);
   T* out = d.data();
-  map_line(cols, [](T x) { return x; }, out, static_cast<const T*>(&s.at(0, 0)));
+  map_line(
+      cols, [](T x) { return x; }, out, static_cast<const T*>(&s.at(0, 0)));
   for (int64_t r = 1; r < rows; ++r) {
     map_line(cols, f, out, static_cast<const T*>(out), static_cast<const T*>(&s.at(r, 0)));
   }
@@ -103,22 +110,22 @@ inline void TROWSUM(const D& d, const S& s, const Tmp&) {
   impl::fold_rows<Acc>("TROWSUM", d, s, [](Acc x, Acc y) { return x + y; });
 }
 
-#define PLD_ROW(NAME, FN)                                                              \
-  template <class D, class S, class Tmp>                                               \
-  inline void NAME(const D& d, const S& s, const Tmp&) {                               \
-    using T = typename S::DType;                                                       \
-    impl::fold_rows<T>(#NAME, d, s, [](T x, T y) -> T { return FN; });                 \
+#define PLD_ROW(NAME, FN)                                              \
+  template <class D, class S, class Tmp>                               \
+  inline void NAME(const D& d, const S& s, const Tmp&) {               \
+    using T = typename S::DType;                                       \
+    impl::fold_rows<T>(#NAME, d, s, [](T x, T y) -> T { return FN; }); \
   }
 PLD_ROW(TROWPROD, impl::mul(x, y))
 PLD_ROW(TROWMAX, impl::max(x, y))
 PLD_ROW(TROWMIN, impl::min(x, y))
 #undef PLD_ROW
 
-#define PLD_COL(NAME, FN)                                                              \
-  template <class D, class S>                                                          \
-  inline void NAME(const D& d, const S& s) {                                           \
-    using T = typename S::DType;                                                       \
-    impl::fold_cols(#NAME, d, s, [](T x, T y) -> T { return FN; });                    \
+#define PLD_COL(NAME, FN)                                           \
+  template <class D, class S>                                       \
+  inline void NAME(const D& d, const S& s) {                        \
+    using T = typename S::DType;                                    \
+    impl::fold_cols(#NAME, d, s, [](T x, T y) -> T { return FN; }); \
   }
 PLD_COL(TCOLSUM, impl::add(x, y))
 PLD_COL(TCOLPROD, impl::mul(x, y))
@@ -132,11 +139,11 @@ inline void TCOLSUM(const D& d, const S& s, const Tmp&, bool) {
   TCOLSUM(d, s);
 }
 
-#define PLD_ARG(NAME, FN, OP)                                                          \
-  template <class D, class S, class Tmp>                                               \
-  inline void NAME(const D& d, const S& s, const Tmp&) {                               \
-    using V = impl::Value<typename S::DType>;                                          \
-    impl::FN(#NAME, d, s, [](V x, V y) { return x OP y; });                            \
+#define PLD_ARG(NAME, FN, OP)                               \
+  template <class D, class S, class Tmp>                    \
+  inline void NAME(const D& d, const S& s, const Tmp&) {    \
+    using V = impl::Value<typename S::DType>;               \
+    impl::FN(#NAME, d, s, [](V x, V y) { return x OP y; }); \
   }
 PLD_ARG(TROWARGMAX, arg_rows, >)
 PLD_ARG(TROWARGMIN, arg_rows, <)

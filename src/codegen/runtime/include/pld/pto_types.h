@@ -42,7 +42,8 @@ struct Extents5 {
   int64_t v[5] = {A, B, C, D, E};
 
   constexpr Extents5() = default;
-  template <class... I, class = std::enable_if_t<(sizeof...(I) == 5 || sizeof...(I) == kDynamic) && (sizeof...(I) > 0)>>
+  template <class... I,
+            class = std::enable_if_t<(sizeof...(I) == 5 || sizeof...(I) == kDynamic) && (sizeof...(I) > 0)>>
   constexpr explicit Extents5(I... given) {
     const int64_t values[] = {static_cast<int64_t>(given)...};
     const int64_t fixed[5] = {A, B, C, D, E};
@@ -88,8 +89,8 @@ struct GlobalTensor {
   StrideT stride_;
 };
 
-// A two-dimensional tile in on-chip memory. Column-major NoneBox tiles are stored by columns, all others, boxed ones
-// too, by rows.
+// A two-dimensional tile in on-chip memory. Column-major NoneBox tiles are stored by columns, all others,
+// boxed ones too, by rows.
 template <TileType LOC, class T, int R, int C, BLayout BL = BLayout::RowMajor, int VR = R, int VC = C,
           SLayout SL = SLayout::NoneBox, int FRACTAL = 512, PadValue PAD = PadValue::Null,
           CompactMode COMPACT = CompactMode::Null>
@@ -114,15 +115,14 @@ struct Tile {
                 "a row of a row-major tile is a multiple of 32 bytes");
   static_assert(boxed || isRowMajor || (R * static_cast<int>(sizeof(T))) % 32 == 0,
                 "a column of a column-major tile is a multiple of 32 bytes");
-  static_assert(!boxed || (R % 16 == 0 && C % 16 == 0) || (FRACTAL == 512 && R % 16 == 0 && C * sizeof(T) % 32 == 0) ||
+  static_assert(!boxed || (R % 16 == 0 && C % 16 == 0) ||
+                    (FRACTAL == 512 && R % 16 == 0 && C * sizeof(T) % 32 == 0) ||
                     (FRACTAL == 512 && C % 16 == 0 && R * sizeof(T) % 32 == 0),
                 "a boxed tile is a multiple of its inner box");
 
   Tile() = default;
   // The dynamic valid extents, or both.
-  explicit Tile(int64_t valid)
-    requires((VR < 0) != (VC < 0))
-  {
+  explicit Tile(int64_t valid) requires((VR < 0) != (VC < 0)) {
     set_valid(VR < 0 ? valid : VR, VC < 0 ? valid : VC);
   }
   Tile(int64_t valid_rows, int64_t valid_cols) { set_valid(valid_rows, valid_cols); }
@@ -156,14 +156,15 @@ struct Tile {
  private:
   int64_t checked(int64_t offset) const {
     if (offset < 0 || offset >= int64_t{R} * C) {
-      ::pld::sim::fail("element %lld is outside of a tile of shape [%d, %d]", static_cast<long long>(offset), R, C);
+      ::pld::sim::fail("element %lld is outside of a tile of shape [%d, %d]", static_cast<long long>(offset),
+                       R, C);
     }
     return offset;
   }
   void set_valid(int64_t rows, int64_t cols) {
     if (rows < 0 || rows > R || cols < 0 || cols > C || (VR >= 0 && rows != VR) || (VC >= 0 && cols != VC)) {
-      ::pld::sim::fail("valid shape [%lld, %lld] does not fit a tile of shape [%d, %d]", static_cast<long long>(rows),
-                       static_cast<long long>(cols), R, C);
+      ::pld::sim::fail("valid shape [%lld, %lld] does not fit a tile of shape [%d, %d]",
+                       static_cast<long long>(rows), static_cast<long long>(cols), R, C);
     }
     valid_rows_ = rows;
     valid_cols_ = cols;
@@ -182,7 +183,8 @@ template <class T, int M, int N, int VM = M, int VN = N>
 using TileAcc = Tile<TileType::Acc, T, M, N, BLayout::ColMajor, VM, VN, SLayout::RowMajor, 1024>;
 
 // Places a tile at a byte offset of the memory of its kind.
-template <TileType LOC, class T, int R, int C, BLayout BL, int VR, int VC, SLayout SL, int F, PadValue P, CompactMode M>
+template <TileType LOC, class T, int R, int C, BLayout BL, int VR, int VC, SLayout SL, int F, PadValue P,
+          CompactMode M>
 inline void TASSIGN(Tile<LOC, T, R, C, BL, VR, VC, SL, F, P, M>& tile, uint64_t address) {
   ::pld::sim::CoreMemory& m = ::pld::sim::memory();
   unsigned char* base = nullptr;
@@ -204,8 +206,8 @@ inline void TASSIGN(Tile<LOC, T, R, C, BL, VR, VC, SL, F, P, M>& tile, uint64_t 
     base = m.scaling, size = sizeof m.scaling, name = "scaling buffer";
   }
   // A view of some columns of a wider tile ends before its last physical row does.
-  constexpr uint64_t last = VC > 0 && BL == BLayout::RowMajor ? VC : C;
-  constexpr uint64_t bytes = (static_cast<uint64_t>(R - 1) * C + last) * sizeof(T);
+  constexpr int last = VC > 0 && BL == BLayout::RowMajor ? VC : C;
+  constexpr uint64_t bytes = static_cast<uint64_t>((R - 1) * C + last) * sizeof(T);
   if (address > size || bytes > size - address) {
     ::pld::sim::fail("a tile of %llu bytes at address 0x%llx does not fit the %s of %llu bytes",
                      static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(address), name,
@@ -220,13 +222,13 @@ inline void TASSIGN(Tile<LOC, T, R, C, BL, VR, VC, SL, F, P, M>& tile, uint64_t 
 
 namespace impl {
 
-// The type in which arithmetic on T is done: float for the small floats; unsigned integers of at least 32 bits for
-// integers, whose conversion back wraps.
+// The type in which arithmetic on T is done: float for the small floats; unsigned integers of at least 32
+// bits for integers, whose conversion back wraps.
 template <class T>
-using Calc = std::conditional_t<
-    std::is_same_v<T, float> || std::is_same_v<T, half> || std::is_same_v<T, bfloat16_t> ||
-        std::is_same_v<T, float8_e4m3_t> || std::is_same_v<T, float8_e8m0_t>,
-    float, std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>;
+using Calc =
+    std::conditional_t<std::is_same_v<T, float> || std::is_same_v<T, half> || std::is_same_v<T, bfloat16_t> ||
+                           std::is_same_v<T, float8_e4m3_t> || std::is_same_v<T, float8_e8m0_t>,
+                       float, std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>;
 template <class T>
 inline constexpr bool is_float = std::is_same_v<Calc<T>, float>;
 // The type in which values of T are compared: themselves, float for the small floats.
@@ -268,10 +270,12 @@ inline void map([[maybe_unused]] const char* op, F f, const D& d, const S&... s)
     if (same_pitch && (cols == D::Cols || rows == 1)) {
       map_line(rows * cols, f, d.data(), s.data()...);
     } else {
-      for (int64_t r = 0; r < rows; ++r) map_line(cols, f, &d.at(r, 0), static_cast<const typename S::DType*>(&s.at(r, 0))...);
+      for (int64_t r = 0; r < rows; ++r)
+        map_line(cols, f, &d.at(r, 0), static_cast<const typename S::DType*>(&s.at(r, 0))...);
     }
   } else if constexpr (all_cols) {
-    for (int64_t c = 0; c < cols; ++c) map_line(rows, f, &d.at(0, c), static_cast<const typename S::DType*>(&s.at(0, c))...);
+    for (int64_t c = 0; c < cols; ++c)
+      map_line(rows, f, &d.at(0, c), static_cast<const typename S::DType*>(&s.at(0, c))...);
   } else {
     for (int64_t r = 0; r < rows; ++r) {
       for (int64_t c = 0; c < cols; ++c) d.at(r, c) = f(s.at(r, c)...);

@@ -1,216 +1,14 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
-// Host tensors, parameters, domains, and the host that runs ranks as threads. Included by runtime.cpp only.
+// Domains, and the host that runs ranks as threads. Included by runtime.cpp only.
 #pragma once
 #include <cstdlib>
 #include <cstring>
 
 #include "pld/runtime_state.h"
+#include "pld/runtime_tensor.h"
 
 namespace pld {
-
-// ---- tensors ----
-
-Tensor Tensor::packed(void* data, DType dtype, Extents extents, const char* name) {
-  Tensor t;
-  if (extents.size() > sizeof t.shape / sizeof t.shape[0]) throw Error("a host tensor has at most 8 axes");
-  t.data = data;
-  t.dtype = dtype;
-  t.name = name;
-  for (int64_t e : extents) t.shape[t.rank++] = e;
-  int64_t stride = 1;
-  for (int i = t.rank; i-- > 0;) {
-    t.strides[i] = stride;
-    stride *= t.shape[i];
-  }
-  return t;
-}
-
-int64_t Tensor::size() const {
-  int64_t n = 1;
-  for (int i = 0; i < rank; ++i) n *= shape[i];
-  return n;
-}
-
-bool Tensor::contiguous() const {
-  int64_t stride = 1;
-  for (int i = rank; i-- > 0;) {
-    if (shape[i] != 1 && strides[i] != stride) return false;
-    stride *= shape[i];
-  }
-  return true;
-}
-
-namespace {
-
-std::string shape_text(const Tensor& t) {
-  std::string s;
-  for (int i = 0; i < t.rank; ++i) s += text(i == 0 ? "%lld" : ", %lld", static_cast<long long>(t.shape[i]));
-  return text("[%s]", s.c_str());
-}
-std::string tensor_text(const Tensor& t) {
-  return text("%s %s", t.name != nullptr ? t.name : "tensor", shape_text(t).c_str());
-}
-char* advance(const Tensor& t, int64_t elements) { return static_cast<char*>(t.data) + elements * size_of(t.dtype); }
-
-// Calls f(byte offset in a, byte offset in b, elements) for runs of the last axis.
-template <class F>
-void for_runs(const Tensor& a, const Tensor& b, F f) {
-  const int last = a.rank - 1;
-  if (a.size() == 0) return;
-  if (a.rank == 0) {
-    f(0, 0, 1);
-    return;
-  }
-  int64_t at[8] = {};
-  for (;;) {
-    int64_t x = 0, y = 0;
-    for (int i = 0; i < last; ++i) x += at[i] * a.strides[i], y += at[i] * b.strides[i];
-    f(x, y, a.shape[last]);
-    int i = last - 1;
-    while (i >= 0 && ++at[i] == a.shape[i]) at[i--] = 0;
-    if (i < 0) return;
-  }
-}
-
-}  // namespace
-
-Tensor Tensor::slice(int64_t i) const {
-  if (rank == 0 || i < 0 || i >= shape[0]) {
-    throw Error(text("index %lld is outside of axis 0 of %s", static_cast<long long>(i), tensor_text(*this).c_str()));
-  }
-  Tensor t = *this;
-  t.data = advance(*this, i * strides[0]);
-  for (int k = 1; k < rank; ++k) t.shape[k - 1] = shape[k], t.strides[k - 1] = strides[k];
-  --t.rank;
-  return t;
-}
-
-Tensor Tensor::box(Extents extents, Extents offsets) const {
-  if (static_cast<int>(extents.size()) != rank || static_cast<int>(offsets.size()) != rank) {
-    throw Error(text("a slice with %zu extents and %zu offsets of %s", extents.size(), offsets.size(),
-                     tensor_text(*this).c_str()));
-  }
-  Tensor t = *this;
-  int64_t first = 0;
-  for (int i = 0; i < rank; ++i) {
-    const int64_t e = extents.begin()[i], o = offsets.begin()[i];
-    if (o < 0 || e < 0 || o + e > shape[i]) {
-      throw Error(text("slice of %s: offset %lld and extent %lld reach past the end of axis %d", tensor_text(*this).c_str(),
-                       static_cast<long long>(o), static_cast<long long>(e), i));
-    }
-    t.shape[i] = e;
-    first += o * strides[i];
-  }
-  t.data = advance(*this, first);
-  return t;
-}
-
-Tensor Tensor::drop(Extents axes) const {
-  Tensor t = *this;
-  t.rank = 0;
-  for (int i = 0; i < rank; ++i) {
-    bool drop_it = false;
-    for (int64_t a : axes) drop_it = drop_it || a == i;
-    if (drop_it && shape[i] != 1) throw Error(text("axis %d of %s cannot be dropped", i, tensor_text(*this).c_str()));
-    if (drop_it) continue;
-    t.shape[t.rank] = shape[i];
-    t.strides[t.rank++] = strides[i];
-  }
-  return t;
-}
-
-Tensor Tensor::reshape(Extents new_shape) const {
-  if (!contiguous()) throw Error(text("only a packed tensor can be reshaped: %s", tensor_text(*this).c_str()));
-  Tensor t = packed(data, dtype, new_shape, name);
-  t.window = window;
-  if (t.size() != size()) {
-    throw Error(text("cannot reshape %s into %s", tensor_text(*this).c_str(), shape_text(t).c_str()));
-  }
-  return t;
-}
-
-Tensor Tensor::transpose(int a, int b) const {
-  if (a < 0) a += rank;
-  if (b < 0) b += rank;
-  Tensor t = *this;
-  std::swap(t.shape[a], t.shape[b]);
-  std::swap(t.strides[a], t.strides[b]);
-  return t;
-}
-
-char* Tensor::element(Extents idx, int64_t bytes) const {
-  if (static_cast<int>(idx.size()) != rank || bytes != size_of(dtype)) {
-    throw Error(text("%zu indices and elements of %lld bytes for %s", idx.size(), static_cast<long long>(bytes),
-                     tensor_text(*this).c_str()));
-  }
-  int64_t at = 0;
-  for (int i = 0; i < rank; ++i) {
-    const int64_t k = idx.begin()[i];
-    if (k < 0 || k >= shape[i]) {
-      throw Error(text("index %lld is outside of axis %d of %s", static_cast<long long>(k), i, tensor_text(*this).c_str()));
-    }
-    at += k * strides[i];
-  }
-  return advance(*this, at);
-}
-
-void Tensor::assign(const Tensor& src) const {
-  bool same = src.rank == rank && src.dtype == dtype;
-  for (int i = 0; same && i < rank; ++i) same = src.shape[i] == shape[i];
-  if (!same) throw Error(text("cannot assign %s to %s", tensor_text(src).c_str(), tensor_text(*this).c_str()));
-  const int64_t bytes = size_of(dtype);
-  const int64_t step = rank == 0 ? 1 : strides[rank - 1], src_step = rank == 0 ? 1 : src.strides[rank - 1];
-  for_runs(*this, src, [&](int64_t x, int64_t y, int64_t n) {
-    char* to = advance(*this, x);
-    const char* from = advance(src, y);
-    if (step == 1 && src_step == 1) {
-      std::memmove(to, from, static_cast<size_t>(n * bytes));
-      return;
-    }
-    for (int64_t i = 0; i < n; ++i) {
-      std::memmove(to + i * step * bytes, from + i * src_step * bytes, static_cast<size_t>(bytes));
-    }
-  });
-}
-
-// ---- arguments and parameters ----
-
-void Args::add(const Tensor& t, Dir dir) {
-  if (!scalars_.empty()) throw Error("the tensors of a dispatch are added before its scalars");
-  if (t.rank > kPldMaxRank) throw Error(text("a chip takes tensors of at most %d axes: %s", kPldMaxRank, tensor_text(t).c_str()));
-  tensors_.push_back({t, dir});
-}
-
-const Tensor& Params::operator[](const char* name) const {
-  for (const TensorSlot& s : tensors_) {
-    if (s.name == name) return s.tensor;
-  }
-  throw Error(text("parameter %s has no tensor", name));
-}
-uint64_t Params::bits(const char* name) const {
-  for (const Number& n : scalars_) {
-    if (n.name == name) return n.bits;
-  }
-  throw Error(text("parameter %s has no value", name));
-}
-int64_t Params::dim(const char* symbol) const {
-  for (const Number& n : dims_) {
-    if (n.name == symbol) return static_cast<int64_t>(n.bits);
-  }
-  throw Error(text("dynamic dim %s has no value", symbol));
-}
-void Params::bind(const char* name, const Tensor& tensor) {
-  for (TensorSlot& s : tensors_) {
-    if (s.name == name) {
-      s.tensor = tensor;
-      return;
-    }
-  }
-  tensors_.push_back({name, tensor});
-}
-void Params::bind_bits(const char* name, uint64_t bits) { scalars_.push_back({name, bits}); }
-void Params::bind_dim(const char* symbol, int64_t value) { dims_.push_back({symbol, static_cast<uint64_t>(value)}); }
 
 // ---- domains ----
 
@@ -219,7 +17,8 @@ int64_t Domain::size() const { return static_cast<int64_t>(state_->devices.size(
 namespace {
 int64_t member(const DomainState& d, int64_t device) {
   const int64_t r = d.rank_of(device);
-  if (r < 0) throw Error(text("device %lld is not in domain %s", static_cast<long long>(device), d.name.c_str()));
+  if (r < 0)
+    throw Error(text("device %lld is not in domain %s", static_cast<long long>(device), d.name.c_str()));
   return r;
 }
 }  // namespace
@@ -262,8 +61,9 @@ std::vector<int64_t> Host::all() const {
 
 void Host::sub_worker(const char* name, void (*fn)(const Args&), const Args& args, Place place) {
   if (fn == nullptr) {
-    throw Error(text("line %d: sub-worker %s is Python text; link a C++ function pld_sub_%s(const pld::Args&)", place.line,
-                     name, name));
+    throw Error(
+        text("line %d: sub-worker %s is Python text; link a C++ function pld_sub_%s(const pld::Args&)",
+             place.line, name, name));
   }
   sync();
   fn(args);
@@ -309,12 +109,13 @@ void Machine::begin_run() {
     for (size_t r = 0; r < d->windows.size(); ++r) {
       std::memset(d->windows[r].get(), 0, static_cast<size_t>(d->window_bytes));
       for (const auto& s : d->slots) {
-        regions.push_back({reinterpret_cast<const char*>(d->windows[r].get()) + s.offset, s.bytes, text("%s.%s", d->name.c_str(), s.name.c_str()),
-                           static_cast<int64_t>(r)});
+        regions.push_back({reinterpret_cast<const char*>(d->windows[r].get()) + s.offset, s.bytes,
+                           text("%s.%s", d->name.c_str(), s.name.c_str()), static_cast<int64_t>(r)});
       }
     }
   }
-  deadline_ns = options.timeout_seconds > 0 ? now_ns() + static_cast<int64_t>(options.timeout_seconds * 1e9) : 0;
+  deadline_ns =
+      options.timeout_seconds > 0 ? now_ns() + static_cast<int64_t>(options.timeout_seconds * 1e9) : 0;
   watchdog_wake.notify_one();
 }
 
@@ -340,8 +141,8 @@ void Machine::check_signals() const {
           int32_t v = 0;
           std::memcpy(&v, d->windows[r].get() + s.offset + i * 4, 4);
           if (v == 0) continue;
-          throw Error(text("signal %s.%s: cell %lld on rank %zu is %d at the end of the run, not 0", d->name.c_str(),
-                           s.name.c_str(), static_cast<long long>(i), r, v),
+          throw Error(text("signal %s.%s: cell %lld on rank %zu is %d at the end of the run, not 0",
+                           d->name.c_str(), s.name.c_str(), static_cast<long long>(i), r, v),
                       4);
         }
       }
@@ -361,7 +162,8 @@ ThreadHost::~ThreadHost() {
 int64_t ThreadHost::world_size() const { return machine_->options.ranks; }
 bool ThreadHost::abandoned() const { return machine_->abandoned; }
 
-Domain ThreadHost::domain(const char* name, const std::vector<int64_t>& devices, std::initializer_list<Slot> slots) {
+Domain ThreadHost::domain(const char* name, const std::vector<int64_t>& devices,
+                          std::initializer_list<Slot> slots) {
   if (static_cast<int64_t>(devices.size()) > kPldMaxDomainRanks) {
     throw Error(text("domain %s has %zu ranks; a communication domain has at most %d", name, devices.size(),
                      kPldMaxDomainRanks));
@@ -371,15 +173,17 @@ Domain ThreadHost::domain(const char* name, const std::vector<int64_t>& devices,
   d->devices = devices;
   int64_t offset = 0;
   for (const Slot& s : slots) {
-    if (s.bytes < 0) throw Error(text("buffer %s of domain %s has %lld bytes", s.name, name, static_cast<long long>(s.bytes)));
+    if (s.bytes < 0)
+      throw Error(
+          text("buffer %s of domain %s has %lld bytes", s.name, name, static_cast<long long>(s.bytes)));
     d->slots.push_back({s.name, s.bytes, offset, s.use});
     offset += (s.bytes + 31) / 32 * 32;
   }
   d->window_bytes = offset + 32;
   for (int64_t device : devices) {
     if (device < 0 || device >= world_size()) {
-      throw Error(text("domain %s names device %lld, there are %lld ranks", name, static_cast<long long>(device),
-                       static_cast<long long>(world_size())));
+      throw Error(text("domain %s names device %lld, there are %lld ranks", name,
+                       static_cast<long long>(device), static_cast<long long>(world_size())));
     }
   }
   Machine& m = *machine_;
@@ -405,7 +209,8 @@ Domain ThreadHost::domain(const char* name, const std::vector<int64_t>& devices,
     std::memset(p, 0, static_cast<size_t>(d->window_bytes));
     d->windows.emplace_back(static_cast<unsigned char*>(p), std::free);
     for (const auto& s : d->slots) {
-      m.regions.push_back({static_cast<const char*>(p) + s.offset, s.bytes, text("%s.%s", d->name.c_str(), s.name.c_str()), static_cast<int64_t>(r)});
+      m.regions.push_back({static_cast<const char*>(p) + s.offset, s.bytes,
+                           text("%s.%s", d->name.c_str(), s.name.c_str()), static_cast<int64_t>(r)});
     }
   }
   for (size_t r = 0; r < devices.size(); ++r) {
@@ -426,8 +231,8 @@ Domain ThreadHost::domain(const char* name, const std::vector<int64_t>& devices,
 void ThreadHost::submit(int64_t device, const char* chip, const Args& args, Place place) {
   Machine& m = *machine_;
   if (device < 0 || device >= world_size()) {
-    throw Error(text("%s:%d: dispatch of %s to device %lld, there are %lld ranks", m.program.source, place.line, chip,
-                     static_cast<long long>(device), static_cast<long long>(world_size())));
+    throw Error(text("%s:%d: dispatch of %s to device %lld, there are %lld ranks", m.program.source,
+                     place.line, chip, static_cast<long long>(device), static_cast<long long>(world_size())));
   }
   auto task = std::make_unique<Task>();
   task->chip = nullptr;
@@ -445,7 +250,8 @@ void ThreadHost::submit(int64_t device, const char* chip, const Args& args, Plac
     c.buffer.size = static_cast<uint64_t>(t.size() * size_of(t.dtype));
     const bool stage = !t.window && !t.contiguous();
     if (stage) {
-      task->staging.push_back({t, std::make_unique<unsigned char[]>(c.buffer.size + 32), item.dir != Dir::in});
+      task->staging.push_back(
+          {t, std::make_unique<unsigned char[]>(c.buffer.size + 32), item.dir != Dir::in});
       c.buffer.addr = reinterpret_cast<uint64_t>(task->staging.back().packed.get());
     }
     c.ndims = static_cast<uint32_t>(t.rank == 0 ? 1 : t.rank);
@@ -457,7 +263,8 @@ void ThreadHost::submit(int64_t device, const char* chip, const Args& args, Plac
     int64_t stride = 1;
     for (int i = t.rank; i-- > 0;) {
       const int64_t s = stage || t.shape[i] == 1 ? stride : t.strides[i];
-      if (t.shape[i] > 0xffffffffLL || s > 0xffffffffLL) throw Error(text("a tensor of a chip has 32-bit extents: %s", tensor_text(t).c_str()));
+      if (t.shape[i] > 0xffffffffLL || s > 0xffffffffLL)
+        throw Error(text("a tensor of a chip has 32-bit extents: %s", tensor_text(t).c_str()));
       c.shapes[i] = static_cast<uint32_t>(t.shape[i]);
       c.strides[i] = static_cast<uint32_t>(s > 0 ? s : 1);
       if (t.size() != 0) c.extent += static_cast<uint64_t>(t.shape[i] - 1) * c.strides[i];
@@ -469,7 +276,8 @@ void ThreadHost::submit(int64_t device, const char* chip, const Args& args, Plac
   if (m.stopping) throw Error(m.error, m.error_code);
   if (sim::observing) {
     for (const Staging& s : task->staging) {
-      m.regions.push_back({reinterpret_cast<const char*>(s.packed.get()), s.tensor.size() * size_of(s.tensor.dtype),
+      m.regions.push_back({reinterpret_cast<const char*>(s.packed.get()),
+                           s.tensor.size() * size_of(s.tensor.dtype),
                            text("parameter %s", s.tensor.name != nullptr ? s.tensor.name : "?"), -1});
     }
   }
@@ -491,7 +299,8 @@ Tensor ThreadHost::tensor(Extents shape, DType dtype) {
   auto memory = std::make_unique<unsigned char[]>(bytes + 32);  // zeroed
   t.data = memory.get();
   std::lock_guard lock(machine_->mutex);
-  machine_->regions.push_back({reinterpret_cast<const char*>(t.data), static_cast<int64_t>(bytes), "a host tensor", -1});
+  machine_->regions.push_back(
+      {reinterpret_cast<const char*>(t.data), static_cast<int64_t>(bytes), "a host tensor", -1});
   machine_->host_tensors.push_back(std::move(memory));
   return t;
 }
@@ -506,7 +315,8 @@ void ThreadHost::run(const EntryInfo& entry, Params& params) {
       const Tensor& t = params[p.name];
       int64_t span = t.size() == 0 ? 0 : 1;
       for (int i = 0; i < t.rank && span != 0; ++i) span += (t.shape[i] - 1) * t.strides[i];
-      m.regions.push_back({static_cast<const char*>(t.data), span * size_of(t.dtype), text("parameter %s", p.name), -1});
+      m.regions.push_back(
+          {static_cast<const char*>(t.data), span * size_of(t.dtype), text("parameter %s", p.name), -1});
     }
   }
   try {
@@ -571,10 +381,11 @@ void observe(const Access& a) {
   }
   lock.unlock();
   static const char* const kNames[] = {"reads", "writes", "adds to", "notifies", "waits on"};
-  throw Error(text("%s:%d: kernel %s on rank %lld %s %lld bytes in %s", m.program.source, context.line,
-                   context.kernel != nullptr ? context.kernel : "?", static_cast<long long>(context.agent->device),
-                   kNames[static_cast<int>(a.kind)], static_cast<long long>(bytes), where.c_str()),
-              4);
+  throw Error(
+      text("%s:%d: kernel %s on rank %lld %s %lld bytes in %s", m.program.source, context.line,
+           context.kernel != nullptr ? context.kernel : "?", static_cast<long long>(context.agent->device),
+           kNames[static_cast<int>(a.kind)], static_cast<long long>(bytes), where.c_str()),
+      4);
 }
 
 }  // namespace sim

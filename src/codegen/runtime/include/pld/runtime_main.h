@@ -45,7 +45,9 @@ class Program {
   }
 
  private:
-  std::string where(const ParamInfo& p) const { return place_text(program_, p.place) + ": parameter " + p.name; }
+  std::string where(const ParamInfo& p) const {
+    return place_text(program_, p.place) + ": parameter " + p.name;
+  }
 
   const EntryInfo& choose_entry() const {
     std::string names;
@@ -53,7 +55,8 @@ class Program {
       if (e.name == options_.entry || (options_.entry.empty() && program_.entries.count == 1)) return e;
       names += std::string(names.empty() ? "" : ", ") + e.name;
     }
-    if (options_.entry.empty()) throw Error("the program has several host functions, choose one with --entry: " + names);
+    if (options_.entry.empty())
+      throw Error("the program has several host functions, choose one with --entry: " + names);
     throw Error("the program has no host function " + options_.entry + "; it has " + names);
   }
 
@@ -63,7 +66,8 @@ class Program {
       if (name == p.name) return p;
       names += std::string(names.empty() ? "" : ", ") + p.name;
     }
-    throw Error(option + " " + name + ": " + entry_->name + " has no such parameter; it has " + (names.empty() ? "none" : names));
+    throw Error(option + " " + name + ": " + entry_->name + " has no such parameter; it has " +
+                (names.empty() ? "none" : names));
   }
 
   void check_names() const {
@@ -72,7 +76,8 @@ class Program {
       if (p.scalar) throw Error(where(p) + " is a scalar; give --scalar " + p.name + "=VALUE");
       if (p.dir == Dir::out) throw Error(where(p) + " is an output and starts as zeros; it takes no --in");
       for (size_t k = 0; k < i; ++k) {
-        if (options_.in[k].name == options_.in[i].name) throw UsageError{"--in " + options_.in[i].name + " is given twice"};
+        if (options_.in[k].name == options_.in[i].name)
+          throw UsageError{"--in " + options_.in[i].name + " is given twice"};
       }
     }
     for (const NameFile& s : options_.scalars) {
@@ -83,7 +88,8 @@ class Program {
       const char* option = list == &options_.out ? "--out" : "--expect";
       for (const NameFile& n : *list) {
         const ParamInfo& p = param(option, n.name);
-        if (p.scalar || p.dir == Dir::in) throw Error(where(p) + " is an input; " + option + " takes an output");
+        if (p.scalar || p.dir == Dir::in)
+          throw Error(where(p) + " is an input; " + option + " takes an output");
       }
     }
   }
@@ -94,21 +100,24 @@ class Program {
     return s + "]";
   }
 
-  [[noreturn]] void mismatch(const ParamInfo& p, const std::string& file, const npy::Array& a, const std::string& why) const {
-    throw Error(where(p) + " takes " + type_text(p) + ", but " + file + " has " + npy::describe(a.descr) + " " +
-                extents(a.shape) + why);
+  [[noreturn]] void mismatch(const ParamInfo& p, const std::string& file, const npy::Array& a,
+                             const std::string& why) const {
+    throw Error(where(p) + " takes " + type_text(p) + ", but " + file + " has " + npy::describe(a.descr) +
+                " " + extents(a.shape) + why);
   }
 
   void check_array(const ParamInfo& p, const std::string& file, const npy::Array& a) const {
     if (!npy::fits(a.descr, p.dtype)) mismatch(p, file, a, "");
     if (static_cast<int64_t>(a.shape.size()) != p.dims.count) {
-      mismatch(p, file, a, text(": %zu axes, not %lld", a.shape.size(), static_cast<long long>(p.dims.count)));
+      mismatch(p, file, a,
+               text(": %zu axes, not %lld", a.shape.size(), static_cast<long long>(p.dims.count)));
     }
     for (int64_t i = 0; i < p.dims.count; ++i) {
       const int64_t e = a.shape[static_cast<size_t>(i)];
       if (p.dims[i].extent >= 0 && p.dims[i].extent != e) {
-        mismatch(p, file, a, text(": axis %lld is %lld, not %lld", static_cast<long long>(i), static_cast<long long>(e),
-                                  static_cast<long long>(p.dims[i].extent)));
+        mismatch(p, file, a,
+                 text(": axis %lld is %lld, not %lld", static_cast<long long>(i), static_cast<long long>(e),
+                      static_cast<long long>(p.dims[i].extent)));
       }
     }
   }
@@ -123,8 +132,8 @@ class Program {
   void bind_symbol(const DimInfo& d, int64_t value, const std::string& source) {
     if (Symbol* s = symbol(d.symbol); s != nullptr) {
       if (s->value != value) {
-        throw Error(std::string("dim ") + d.symbol + text(" is %lld in ", static_cast<long long>(s->value)) + s->source +
-                    text(", but %lld in ", static_cast<long long>(value)) + source);
+        throw Error(std::string("dim ") + d.symbol + text(" is %lld in ", static_cast<long long>(s->value)) +
+                    s->source + text(", but %lld in ", static_cast<long long>(value)) + source);
       }
       s->per_rank = s->per_rank || d.per_rank;
       return;
@@ -150,7 +159,8 @@ class Program {
         }
       }
       if (b.file.empty() && p.dir != Dir::out && !options_.random) {
-        throw Error(where(p) + " (" + type_text(p) + ") has no value; give --in " + p.name + "=FILE.npy or --random");
+        throw Error(where(p) + " (" + type_text(p) + ") has no value; give --in " + p.name +
+                    "=FILE.npy or --random");
       }
       bound_.push_back(std::move(b));
     }
@@ -170,7 +180,8 @@ class Program {
       if (s.per_rank && (bound == nullptr || s.value < bound->value)) bound = &s;
     }
     if (entry_->single_rank) {
-      if (options_.ranks > 1) throw Error(std::string(entry_->name) + " is not a host function: it runs on one rank");
+      if (options_.ranks > 1)
+        throw Error(std::string(entry_->name) + " is not a host function: it runs on one rank");
       ranks_ = 1;
     } else if (options_.ranks > 0) {
       ranks_ = options_.ranks;
@@ -184,24 +195,25 @@ class Program {
     const std::string at = place_text(program_, entry_->place) + ": " + entry_->name;
     const std::string have = text(" %lld ranks", static_cast<long long>(ranks_));
     if (entry_->max_device >= ranks_) {
-      throw Error(at + text(" dispatches to device %lld, which", static_cast<long long>(entry_->max_device)) + have +
-                  " do not have; give --ranks " + std::to_string(entry_->max_device + 1));
+      throw Error(at + text(" dispatches to device %lld, which", static_cast<long long>(entry_->max_device)) +
+                  have + " do not have; give --ranks " + std::to_string(entry_->max_device + 1));
     }
     if (axis >= 0 && !entry_->single_rank) {
-      const std::string text_ = where(*axis_param) + " has an axis of " + std::to_string(axis) + " that the rank indexes;";
+      const std::string text_ =
+          where(*axis_param) + " has an axis of " + std::to_string(axis) + " that the rank indexes;";
       if (ranks_ > axis) throw Error(text_ + have + " are too many");
       if (ranks_ < axis) warn(text_ + have + " use only a part of it");
     }
     if (bound != nullptr) {
-      const std::string text_ = "dim " + bound->name + " is " + std::to_string(bound->value) + " in " + bound->source +
-                                " and is indexed by the rank;";
+      const std::string text_ = "dim " + bound->name + " is " + std::to_string(bound->value) + " in " +
+                                bound->source + " and is indexed by the rank;";
       if (ranks_ > bound->value) throw Error(text_ + have + " are too many");
       if (ranks_ < bound->value) warn(text_ + have + " use only a part of it");
     }
     for (const RankCheck& c : entry_->rank_checks) {
       if (c.exact ? ranks_ == c.count : ranks_ <= c.count) continue;
-      throw Error(place_text(program_, c.place) + ": the signal of " + c.collective + " serves " + (c.exact ? "" : "at most ") +
-                  std::to_string(c.count) + " ranks, the run has" + have);
+      throw Error(place_text(program_, c.place) + ": the signal of " + c.collective + " serves " +
+                  (c.exact ? "" : "at most ") + std::to_string(c.count) + " ranks, the run has" + have);
     }
   }
 
@@ -213,10 +225,12 @@ class Program {
         if (d.extent >= 0 || symbol(d.symbol) != nullptr) continue;
         bool per_rank = false;
         for (const ParamInfo& q : entry_->params) {
-          for (const DimInfo& e : q.dims) per_rank = per_rank || (e.extent < 0 && std::strcmp(e.symbol, d.symbol) == 0 && e.per_rank);
+          for (const DimInfo& e : q.dims)
+            per_rank = per_rank || (e.extent < 0 && std::strcmp(e.symbol, d.symbol) == 0 && e.per_rank);
         }
         if (!per_rank && !options_.random) {
-          throw Error(where(p) + ": dim " + d.symbol + " is given by no input; give an input that has it, or --random");
+          throw Error(where(p) + ": dim " + d.symbol +
+                      " is given by no input; give an input that has it, or --random");
         }
         symbols_.push_back({d.symbol, per_rank ? ranks_ : 16, "the rank count", per_rank});
       }
@@ -280,7 +294,8 @@ class Program {
     }
     const uint64_t v = std::strtoull(value.c_str(), &end, 10);
     const uint64_t high = width == 64 ? UINT64_MAX : (uint64_t{1} << width) - 1;
-    if (end == value.c_str() || *end != 0 || errno != 0 || v > high || value.find('-') != std::string::npos) throw Error(takes);
+    if (end == value.c_str() || *end != 0 || errno != 0 || v > high || value.find('-') != std::string::npos)
+      throw Error(takes);
     return v;
   }
 
@@ -296,7 +311,8 @@ class Program {
       }
       if (given) continue;
       if (!options_.random) {
-        throw Error(where(p) + " (" + type_text(p) + ") has no value; give --scalar " + p.name + "=VALUE or --random");
+        throw Error(where(p) + " (" + type_text(p) + ") has no value; give --scalar " + p.name +
+                    "=VALUE or --random");
       }
       uint64_t bits = 0;
       fill::store(p.dtype, fill::value(p.dtype, fill::stream(options_.seed, p.name), 0, true), &bits);
@@ -334,8 +350,8 @@ class Program {
     }
     if (options_.timing) {
       std::sort(times.begin(), times.end());
-      std::fprintf(stderr, "time of %zu runs: min %.3f ms, median %.3f ms, max %.3f ms\n", times.size(), times.front(),
-                   times[times.size() / 2], times.back());
+      std::fprintf(stderr, "time of %zu runs: min %.3f ms, median %.3f ms, max %.3f ms\n", times.size(),
+                   times.front(), times[times.size() / 2], times.back());
     }
   }
 
@@ -387,7 +403,9 @@ class Program {
         const double g = fill::load(p.dtype, x), w = fill::load(p.dtype, y);
         if (g == w || (std::isnan(g) && std::isnan(w))) continue;
         const double difference = std::fabs(g - w);
-        if (std::isfinite(g) && std::isfinite(w) && difference <= options_.atol + options_.rtol * std::fabs(w)) continue;
+        if (std::isfinite(g) && std::isfinite(w) &&
+            difference <= options_.atol + options_.rtol * std::fabs(w))
+          continue;
         worst = std::max(worst, std::isnan(difference) ? HUGE_VAL : difference);
       }
       if (differences++ == 0) first = i;
@@ -400,9 +418,10 @@ class Program {
       index = std::to_string(rest % e) + (index.empty() ? "" : ", ") + index;
       rest /= e;
     }
-    std::fprintf(stderr, "error: %s differs from %s in %zu of %zu elements; first at [%s]: got %.9g, want %.9g", p.name,
-                 n.file.c_str(), differences, b.data.size() / step, index.c_str(), fill::load(p.dtype, &b.data[first * step]),
-                 fill::load(p.dtype, &want.data[first * step]));
+    std::fprintf(stderr,
+                 "error: %s differs from %s in %zu of %zu elements; first at [%s]: got %.9g, want %.9g",
+                 p.name, n.file.c_str(), differences, b.data.size() / step, index.c_str(),
+                 fill::load(p.dtype, &b.data[first * step]), fill::load(p.dtype, &want.data[first * step]));
     if (worst > 0) std::fprintf(stderr, "; largest difference %.3g", worst);
     std::fputc('\n', stderr);
     return false;

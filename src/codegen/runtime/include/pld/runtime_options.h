@@ -57,7 +57,8 @@ int64_t parse_integer(const std::string& option, const std::string& value, int64
   errno = 0;
   const long long x = std::strtoll(value.c_str(), &end, 10);
   if (value.empty() || *end != 0 || errno != 0 || x < low) {
-    throw UsageError{option + text(" takes an integer of at least %lld, not '", static_cast<long long>(low)) + value + "'"};
+    throw UsageError{option + text(" takes an integer of at least %lld, not '", static_cast<long long>(low)) +
+                     value + "'"};
   }
   return x;
 }
@@ -141,7 +142,8 @@ Options parse_options(int argc, char** argv) {
     } else if (option == "--entry") {
       o.entry = need();
     } else if (option == "--schedule") {
-      if (need() != "threads") throw UsageError{"--schedule=" + value + " is not supported by this runtime; threads is"};
+      if (need() != "threads")
+        throw UsageError{"--schedule=" + value + " is not supported by this runtime; threads is"};
     } else if (option == "--seed" || option == "--schedules" || option == "--trace") {
       throw UsageError{option + " is not supported by this runtime"};
     } else {
@@ -167,8 +169,8 @@ std::string type_text(const ParamInfo& p) {
 }
 
 void print_help(const ProgramInfo& program) {
-  std::printf("Usage: %s [options]\n\nRuns %s on simulated ranks, one thread each.\n\nParameters:\n", program.name,
-              program.source);
+  std::printf("Usage: %s [options]\n\nRuns %s on simulated ranks, one thread each.\n\nParameters:\n",
+              program.name, program.source);
   for (const EntryInfo& e : program.entries) {
     std::printf("  %s\n", e.name);
     for (const ParamInfo& p : e.params) {
@@ -182,17 +184,20 @@ void print_help(const ProgramInfo& program) {
       "  --ranks N                  ranks; default: by the program and the inputs, else 2\n"
       "  --in NAME=FILE.npy         value of an in or inout tensor\n"
       "  --scalar NAME=VALUE        value of a scalar\n"
-      "  --random[=SEED]            fill what is not given: floats multiples of 1/8 in [-2, 2], integers 0 to 7, BOOL 0 or 1,\n"
+      "  --random[=SEED]            fill what is not given: floats multiples of 1/8 in [-2, 2], integers 0 "
+      "to 7, BOOL 0 or 1,\n"
       "                             scalars at least 1; a free dynamic dim is the rank count or 16\n"
       "  --out NAME=FILE.npy        write an out or inout tensor; NAME=- prints it\n"
       "  --expect NAME=FILE.npy     compare an out or inout tensor: |got - want| <= atol + rtol * |want|\n"
       "  --rtol X, --atol X         tolerances for floats (1e-5, 1e-8); integers are compared exactly\n"
       "  --repeat N                 run N times, windows and outputs reset each time; times on stderr\n"
       "  --timeout SECONDS          end a run that takes longer (60; 0: never)\n"
-      "  --check=signals,bounds     signals of collectives are zero at the end; accesses stay inside of tensors and windows\n"
+      "  --check=signals,bounds     signals of collectives are zero at the end; accesses stay inside of "
+      "tensors and windows\n"
       "  --entry=NAME               which host function\n"
       "  --help                     this text\n"
-      "\nExit code: 0 fine, 1 wrong input, 2 wrong command line, 4 deadlock, timeout, failed check or difference.\n");
+      "\nExit code: 0 fine, 1 wrong input, 2 wrong command line, 4 deadlock, timeout, failed check or "
+      "difference.\n");
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ struct Agent {
   Compare compare = Compare::ge;
   const void* object = nullptr;  // Wait::message, Wait::event: what it waits for
   int number = 0;                // its direction or id, for the report
-  std::atomic<int> go{0};  // set to 1 to let it go on, to 2 to make it stop
+  std::atomic<int> go{0};        // set to 1 to let it go on, to 2 to make it stop
 };
 
 // FIFOs and events of one block, under the machine's mutex.
@@ -140,8 +140,8 @@ class Machine {
   const RunOptions options;
 
   std::mutex mutex;
-  // Threads that can make progress: the host function, workers with a task, helpers with a job. When it reaches zero,
-  // everything has finished or nothing can move.
+  // Threads that can make progress: the host function, workers with a task, helpers with a job. When it
+  // reaches zero, everything has finished or nothing can move.
   int active = 0;
   std::vector<sim::Agent*> waiting;
   bool stopping = false;
@@ -167,9 +167,9 @@ class Machine {
   int64_t deadline_ns = 0;  // steady clock, 0: none
 
   // With the mutex held:
-  void let_go(sim::Agent& agent, int how = 1);  // takes it off the waiting list and counts it active
-  void now_inactive();                     // one thread less can make progress
-  bool wake_satisfied();                   // waiting agents whose cell satisfies them by now
+  void let_go(sim::Agent& agent, int how = 1);   // takes it off the waiting list and counts it active
+  void now_inactive();                           // one thread less can make progress
+  bool wake_satisfied();                         // waiting agents whose cell satisfies them by now
   void fail(const std::string& text, int code);  // first error wins; stops everybody
   std::string describe(const char* headline) const;
   std::string signal_name(const int32_t* cell, std::string* notifiers) const;

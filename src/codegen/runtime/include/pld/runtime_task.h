@@ -1,7 +1,7 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
-// Execution of dispatches and kernel tasks: scopes, SPMD blocks, mixed cube and vector tasks, cross-core FIFOs. Included by
-// runtime.cpp only.
+// Execution of dispatches and kernel tasks: scopes, SPMD blocks, mixed cube and vector tasks, cross-core
+// FIFOs. Included by runtime.cpp only.
 #pragma once
 #include <cstdlib>
 #include <cstring>
@@ -193,12 +193,13 @@ void Machine::worker_loop(Worker& w) {
             for (int i = packed.rank; i-- > 0;) packed.strides[i] = stride, stride *= packed.shape[i];
             packed.assign(s.tensor);
           }
-          const ChipTaskArgs args{task->tensors.data(), task->scalars.data(), static_cast<int32_t>(task->tensors.size()),
+          const ChipTaskArgs args{task->tensors.data(), task->scalars.data(),
+                                  static_cast<int32_t>(task->tensors.size()),
                                   static_cast<int32_t>(task->scalars.size())};
           const int32_t wanted = task->chip->config(args).expected_arg_count;
           if (args.tensor_count + args.scalar_count < wanted) {
-            sim::fail("chip orchestration %s takes %d arguments, the dispatch has %d", task->chip->name, wanted,
-                      args.tensor_count + args.scalar_count);
+            sim::fail("chip orchestration %s takes %d arguments, the dispatch has %d", task->chip->name,
+                      wanted, args.tensor_count + args.scalar_count);
           }
           {
             PldScope scope;
@@ -414,7 +415,8 @@ ChipTensor* pld_scope_tensor(const TensorCreateInfo& info) {
   if (pld::sim::observing) {
     pld::Machine& m = *pld::sim::context.agent->machine;
     std::lock_guard lock(m.mutex);
-    m.regions.push_back({reinterpret_cast<const char*>(t.buffer.addr), static_cast<int64_t>(bytes), "an intermediate tensor", -1});
+    m.regions.push_back({reinterpret_cast<const char*>(t.buffer.addr), static_cast<int64_t>(bytes),
+                         "an intermediate tensor", -1});
   }
   return &t;
 }
@@ -422,7 +424,8 @@ ChipTensor* pld_scope_tensor(const TensorCreateInfo& info) {
 TaskOutputTensors rt_submit_task(const MixedKernels& kernels, const CoreTaskArgs& args) {
   using namespace pld;
   const ChipInfo* chip = current_chip;
-  if (chip == nullptr || sim::context.agent == nullptr) sim::fail("a task is submitted outside of a dispatch");
+  if (chip == nullptr || sim::context.agent == nullptr)
+    sim::fail("a task is submitted outside of a dispatch");
   Machine& m = *sim::context.agent->machine;
   struct Part {
     const KernelInfo* kernel;
@@ -433,7 +436,8 @@ TaskOutputTensors rt_submit_task(const MixedKernels& kernels, const CoreTaskArgs
   const int32_t ids[3] = {kernels.aic, kernels.aiv0, kernels.aiv1};
   for (int i = 0; i < 3; ++i) {
     if (ids[i] == kInvalidKernel) continue;
-    if (ids[i] < 0 || ids[i] >= chip->kernels.count) sim::fail("chip %s has no kernel %d", chip->name, ids[i]);
+    if (ids[i] < 0 || ids[i] >= chip->kernels.count)
+      sim::fail("chip %s has no kernel %d", chip->name, ids[i]);
     parts[part_count++] = {&chip->kernels[ids[i]], i == 2 ? 1 : 0};
   }
   const int32_t blocks = args.launch_spec.block_num;
@@ -443,7 +447,8 @@ TaskOutputTensors rt_submit_task(const MixedKernels& kernels, const CoreTaskArgs
   out.set_id({++task_count});
   const bool together = args.launch_spec.require_sync_start && blocks > 1;
   if (part_count == 1 && !together) {
-    for (int32_t b = 0; b < blocks; ++b) run_kernel({&m, parts[0].kernel, &args, b, parts[0].sub_block, nullptr, nullptr, {}});
+    for (int32_t b = 0; b < blocks; ++b)
+      run_kernel({&m, parts[0].kernel, &args, b, parts[0].sub_block, nullptr, nullptr, {}});
     return out;
   }
   const int lanes = kernels.aiv1 != kInvalidKernel ? 2 : 1;
@@ -458,7 +463,8 @@ TaskOutputTensors rt_submit_task(const MixedKernels& kernels, const CoreTaskArgs
       pipes.back()->lanes = lanes;
       pipes.back()->launch = &launch;
       for (int i = 0; i < part_count; ++i) {
-        jobs.push_back({&m, parts[i].kernel, &args, first + b, parts[i].sub_block, pipes.back().get(), nullptr, {}});
+        jobs.push_back(
+            {&m, parts[i].kernel, &args, first + b, parts[i].sub_block, pipes.back().get(), nullptr, {}});
       }
     }
     run_together(m, jobs);

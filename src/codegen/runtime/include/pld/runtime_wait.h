@@ -35,7 +35,8 @@ std::string text(const char* format, ...) {
 
 namespace {
 
-// chip, kernel and line of a context are read by other threads for reports: relaxed atomics keep that defined.
+// chip, kernel and line of a context are read by other threads for reports: relaxed atomics keep that
+// defined.
 template <class T>
 T peek(const T& value) {
   return __atomic_load_n(&value, __ATOMIC_RELAXED);
@@ -147,8 +148,8 @@ std::string Machine::signal_name(const int32_t* cell, std::string* notifiers) co
       if (p < base || p >= base + d->window_bytes) continue;
       if (notifiers != nullptr) {
         const size_t n = d->devices.size();
-        *notifiers = n == 1 ? text("nobody: the domain has one rank")
-                            : text("any other rank of %s:", d->name.c_str());
+        *notifiers =
+            n == 1 ? text("nobody: the domain has one rank") : text("any other rank of %s:", d->name.c_str());
         for (size_t other = 0; n > 1 && n <= 16 && other < n; ++other) {
           if (other != r) *notifiers += text(" %lld", static_cast<long long>(d->devices[other]));
         }
@@ -156,7 +157,8 @@ std::string Machine::signal_name(const int32_t* cell, std::string* notifiers) co
       }
       for (const auto& s : d->slots) {
         if (p < base + s.offset || p >= base + s.offset + s.bytes) continue;
-        return text("%s.%s[%lld]", d->name.c_str(), s.name.c_str(), static_cast<long long>((p - base - s.offset) / 4));
+        return text("%s.%s[%lld]", d->name.c_str(), s.name.c_str(),
+                    static_cast<long long>((p - base - s.offset) / 4));
       }
       return text("%s+%lld", d->name.c_str(), static_cast<long long>(p - base));
     }
@@ -182,8 +184,10 @@ std::string describe_cell(const Machine& m, const sim::Agent& a, int column, std
       return line > 0 ? text("%s:%d", m.program.source, line) : text("%s", m.program.source);
     case 3:
       if (a.wait == Wait::cell) return m.signal_name(a.cell, &notifiers);
-      if (a.wait == Wait::message) return text("pipe %d to the %s core", a.number % 64, a.number < 64 ? "vector" : "cube");
-      if (a.wait == Wait::event) return a.number < 0 ? text("barrier of the launch") : text("event %d", a.number);
+      if (a.wait == Wait::message)
+        return text("pipe %d to the %s core", a.number % 64, a.number < 64 ? "vector" : "cube");
+      if (a.wait == Wait::event)
+        return a.number < 0 ? text("barrier of the launch") : text("event %d", a.number);
       return text("(running)");
     case 4:
       return a.wait == Wait::cell ? text("%d", __atomic_load_n(a.cell, __ATOMIC_SEQ_CST)) : text("-");
@@ -200,7 +204,8 @@ std::string Machine::describe(const char* headline) const {
   std::vector<const sim::Agent*> agents;
   const auto insert = [&agents](const sim::Agent* a) {  // by device, then in order
     agents.push_back(a);
-    for (size_t i = agents.size() - 1; i > 0 && agents[i - 1]->device > a->device; --i) std::swap(agents[i], agents[i - 1]);
+    for (size_t i = agents.size() - 1; i > 0 && agents[i - 1]->device > a->device; --i)
+      std::swap(agents[i], agents[i - 1]);
   };
   for (const auto& w : workers) {
     if (w->busy && w->agent.wait != sim::Agent::Wait::join) insert(&w->agent);
@@ -209,12 +214,14 @@ std::string Machine::describe(const char* headline) const {
     if (h->run != nullptr) insert(&h->agent);
   }
   constexpr size_t kColumns = 7;
-  static const char* const kHeads[kColumns] = {"rank", "kernel", "source", "signal", "has", "wants", "to be notified by"};
+  static const char* const kHeads[kColumns] = {"rank", "kernel", "source",           "signal",
+                                               "has",  "wants",  "to be notified by"};
   std::vector<std::string> cells;
   for (const char* head : kHeads) cells.push_back(head);
   for (const sim::Agent* a : agents) {
     std::string notifiers;
-    for (size_t i = 0; i < kColumns; ++i) cells.push_back(describe_cell(*this, *a, static_cast<int>(i), notifiers));
+    for (size_t i = 0; i < kColumns; ++i)
+      cells.push_back(describe_cell(*this, *a, static_cast<int>(i), notifiers));
   }
   int width[kColumns] = {};
   for (size_t i = 0; i < cells.size(); ++i) {
@@ -224,7 +231,8 @@ std::string Machine::describe(const char* headline) const {
   std::string out = headline;
   for (size_t i = 0; i < cells.size(); ++i) {
     const bool last = i % kColumns == kColumns - 1;
-    out += text("%s%-*s", i % kColumns == 0 ? "\n  " : "  ", last ? 0 : width[i % kColumns], cells[i].c_str());
+    out +=
+        text("%s%-*s", i % kColumns == 0 ? "\n  " : "  ", last ? 0 : width[i % kColumns], cells[i].c_str());
   }
   std::string finished;
   for (size_t r = 0; r < workers.size(); ++r) {
@@ -238,11 +246,12 @@ std::string Machine::describe(const char* headline) const {
 void Machine::watchdog_loop() {
   std::unique_lock lock(mutex);
   while (!quit) {
-    watchdog_wake.wait_for(lock, std::chrono::milliseconds(busy_workers == 0 ? 1000 : 10));
+    watchdog_wake.wait_for(lock, std::chrono::milliseconds(active == 0 && busy_workers == 0 ? 1000 : 10));
     if (quit) return;
     wake_satisfied();
     if (deadline_ns != 0 && now_ns() > deadline_ns && !stopping) {
-      fail(describe(text("timeout: the run did not end within %g seconds", options.timeout_seconds).c_str()), 4);
+      fail(describe(text("timeout: the run did not end within %g seconds", options.timeout_seconds).c_str()),
+           4);
     }
   }
 }
@@ -274,13 +283,15 @@ void fail(const char* format, ...) {
   if (a == nullptr) throw Error(buffer);
   std::string message = text(context.line > 0 ? "%s:%d: " : "%s: ", a->machine->program.source, context.line);
   message += buffer;
-  message += text(" (%s %s, rank %lld)", context.kernel != nullptr ? "kernel" : "chip orchestration",
-                  context.kernel != nullptr ? context.kernel : context.chip, static_cast<long long>(a->device));
+  message +=
+      text(" (%s %s, rank %lld)", context.kernel != nullptr ? "kernel" : "chip orchestration",
+           context.kernel != nullptr ? context.kernel : context.chip, static_cast<long long>(a->device));
   throw Error(message);
 }
 
 void fail_peer(int64_t peer, uint32_t ranks) {
-  fail("peer %lld is not a rank of the domain, which has ranks 0 to %u", static_cast<long long>(peer), ranks - 1);
+  fail("peer %lld is not a rank of the domain, which has ranks 0 to %u", static_cast<long long>(peer),
+       ranks - 1);
 }
 
 void check_stop() {
@@ -308,7 +319,8 @@ void wake_cell(const int32_t* cell) {
 void wait_cell(const int32_t* cell, int32_t want, Compare c) {
   static const bool many_cores = std::thread::hardware_concurrency() > 1;
   Agent* a = context.agent;
-  // A peer on another core answers within a microsecond; with more ranks than cores it needs this core to do so.
+  // A peer on another core answers within a microsecond; with more ranks than cores it needs this core to do
+  // so.
   const bool oversubscribed =
       a != nullptr && a->machine->workers.size() > std::thread::hardware_concurrency();
   const int spins = many_cores ? (oversubscribed ? 50 : 2000) : 0;
@@ -325,7 +337,8 @@ void wait_cell(const int32_t* cell, int32_t want, Compare c) {
   a->cell = cell;
   a->want = want;
   a->compare = c;
-  a->machine->block(*a, Agent::Wait::cell, [&] { return holds(__atomic_load_n(cell, __ATOMIC_SEQ_CST), want, c); });
+  a->machine->block(*a, Agent::Wait::cell,
+                    [&] { return holds(__atomic_load_n(cell, __ATOMIC_SEQ_CST), want, c); });
 }
 
 }  // namespace sim

@@ -1,14 +1,15 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the embedded tile library needs from the runtime: core memories, the current place, errors, blocking waits,
-// observation of memory accesses. Defined in pld/runtime.cpp.
+// What the embedded tile library needs from the runtime: core memories, the current place, errors, blocking
+// waits, observation of memory accesses. Defined in pld/runtime.cpp.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 namespace pld::sim {
 
-// On-chip memories of one core, in bytes (A2/A3 sizes). Addresses given to TASSIGN are offsets into one of them.
+// On-chip memories of one core, in bytes (A2/A3 sizes). Addresses given to TASSIGN are offsets into one of
+// them.
 inline constexpr uint64_t kUbBytes = 192 * 1024;
 inline constexpr uint64_t kL1Bytes = 512 * 1024;
 inline constexpr uint64_t kL0aBytes = 64 * 1024;
@@ -76,8 +77,9 @@ inline bool holds(int32_t have, int32_t want, Compare c) {
   return false;
 }
 
-// Threads asleep on a cell, by a hash of its address. A notifier looks here after its update, a sleeper announces
-// itself here before its last look at the cell; both are sequentially consistent, so one of them sees the other.
+// Threads asleep on a cell, by a hash of its address. A notifier looks here after its update, a sleeper
+// announces itself here before its last look at the cell; both are sequentially consistent, so one of them
+// sees the other.
 inline constexpr unsigned kSleeperSlots = 1024;
 inline int32_t sleepers[kSleeperSlots] = {};
 inline unsigned sleeper_slot(const int32_t* cell) {

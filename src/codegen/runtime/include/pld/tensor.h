@@ -1,7 +1,7 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
-// Host-side tensors: strided, non-owning views of host memory or of a rank's window. Shapes, strides and offsets
-// count elements. Every error throws pld::Error.
+// Host-side tensors: strided, non-owning views of host memory or of a rank's window. Shapes, strides and
+// offsets count elements. Every error throws pld::Error.
 #pragma once
 #include <initializer_list>
 #include <stdexcept>
@@ -14,7 +14,8 @@ namespace pld {
 // A run that cannot go on; what() is the text after `error: `, exit_code that of the command line.
 class Error : public std::runtime_error {
  public:
-  explicit Error(const std::string& text, int exit_code = 1) : std::runtime_error(text), exit_code_(exit_code) {}
+  explicit Error(const std::string& text, int exit_code = 1)
+      : std::runtime_error(text), exit_code_(exit_code) {}
   int exit_code() const { return exit_code_; }
 
  private:

@@ -8,9 +8,9 @@ void host(pld::Host& h, pld::Params& t) {
   const pld::Tensor& ys = t["ys"];
   const int64_t world_size = h.world_size();
 
-  pld::Domain comm_d0 = h.domain("comm_d0", h.all(),
-                                 {{"win_buf", 1536, pld::SlotUse::data},
-                                  {"sig_buf", world_size * 4, pld::SlotUse::signal}});
+  pld::Domain comm_d0 =
+      h.domain("comm_d0", h.all(),
+               {{"win_buf", 1536, pld::SlotUse::data}, {"sig_buf", world_size * 4, pld::SlotUse::signal}});
 
   for (int64_t r = 0; r < world_size; ++r) {
     // put_in(xs[r], win, win_ctx), device=r
@@ -61,7 +61,8 @@ namespace {
 constexpr pld::KernelInfo kKernels0[] = {{"stage_in", pld::Core::aiv, PLD_KERNEL(put_in, stage_in), {10, 5}}};
 constexpr pld::KernelInfo kKernels1[] = {
     {"allreduce", pld::Core::aiv, PLD_KERNEL(builtin_tensor_allreduce__sum__fp32, allreduce), {}}};
-constexpr pld::KernelInfo kKernels2[] = {{"stage_out", pld::Core::aiv, PLD_KERNEL(take_out, stage_out), {16, 5}}};
+constexpr pld::KernelInfo kKernels2[] = {
+    {"stage_out", pld::Core::aiv, PLD_KERNEL(take_out, stage_out), {16, 5}}};
 
 constexpr pld::ChipInfo kChips[] = {
     {"put_in", PLD_CHIP(put_in), kKernels0, {22, 5}},
@@ -78,10 +79,16 @@ constexpr pld::ParamInfo kHostParams[] = {
 };
 
 constexpr pld::EntryInfo kEntries[] = {
-    {.name = "host", .run = host, .params = kHostParams, .max_device = -1, .rank_checks = {}, .place = {32, 5}},
+    {.name = "host",
+     .run = host,
+     .params = kHostParams,
+     .max_device = -1,
+     .rank_checks = {},
+     .place = {32, 5}},
 };
 
-constexpr pld::ProgramInfo kProgram = {"host_allreduce_explicit", "host_allreduce_explicit.pld", kEntries, kChips};
+constexpr pld::ProgramInfo kProgram = {"host_allreduce_explicit", "host_allreduce_explicit.pld", kEntries,
+                                       kChips};
 
 }  // namespace
 

@@ -8,9 +8,9 @@ void host(pld::Host& h, pld::Params& t) {
   const pld::Tensor& ys = t["ys"];
   const int64_t world_size = h.world_size();
 
-  pld::Domain comm_d0 = h.domain("comm_d0", h.all(),
-                                 {{"win_buf", 1024, pld::SlotUse::data},
-                                  {"sig_buf", world_size * 4, pld::SlotUse::data}});
+  pld::Domain comm_d0 =
+      h.domain("comm_d0", h.all(),
+               {{"win_buf", 1024, pld::SlotUse::data}, {"sig_buf", world_size * 4, pld::SlotUse::data}});
 
   for (int64_t r = 0; r < world_size; ++r) {
     // per_rank(xs[r], ys[r], win, sig, win_ctx, sig_ctx), device=r
@@ -37,7 +37,8 @@ PLD_DECLARE_KERNEL(per_rank, reduce_rank);
 namespace mesh_by_hand {
 namespace {
 
-constexpr pld::KernelInfo kKernels0[] = {{"reduce_rank", pld::Core::aiv, PLD_KERNEL(per_rank, reduce_rank), {10, 5}}};
+constexpr pld::KernelInfo kKernels0[] = {
+    {"reduce_rank", pld::Core::aiv, PLD_KERNEL(per_rank, reduce_rank), {10, 5}}};
 
 constexpr pld::ChipInfo kChips[] = {
     {"per_rank", PLD_CHIP(per_rank), kKernels0, {32, 5}},
@@ -52,7 +53,12 @@ constexpr pld::ParamInfo kHostParams[] = {
 };
 
 constexpr pld::EntryInfo kEntries[] = {
-    {.name = "host", .run = host, .params = kHostParams, .max_device = -1, .rank_checks = {}, .place = {38, 5}},
+    {.name = "host",
+     .run = host,
+     .params = kHostParams,
+     .max_device = -1,
+     .rank_checks = {},
+     .place = {38, 5}},
 };
 
 constexpr pld::ProgramInfo kProgram = {"mesh_by_hand", "mesh_by_hand.pld", kEntries, kChips};

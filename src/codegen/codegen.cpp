@@ -1,0 +1,190 @@
+#include "codegen/codegen.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "codegen/chip/builtin.h"
+#include "codegen/device/kernel.h"
+#include "codegen/entry.h"
+#include "codegen/normalize.h"
+#include "codegen/placement.h"
+#include "codegen/program.h"
+#include "ir/op.h"
+
+namespace pldc {
+namespace {
+
+// Functions of the C library that a namespace of that name would collide with.
+constexpr std::string_view kLibraryFunctions[] = {
+    "abort", "abs",   "access", "alarm",  "basename", "bind",  "calloc", "ceil",  "clock",  "clone", "close",  "cos",
+    "daemon", "difftime", "div", "dup",   "exit",     "exp",   "fdim",   "floor", "fork",   "free",  "gamma",  "getenv",
+    "index", "j0",    "j1",     "jn",     "kill",     "labs",  "link",   "log",   "logb",   "malloc", "nice",  "open",
+    "pause", "pipe",  "pow",    "printf", "puts",     "qsort", "rand",   "random", "read",  "remove", "rename", "rindex",
+    "round", "scalb", "select", "send",   "signal",   "sin",   "sleep",  "sqrt",  "stat",   "strlen", "sync",  "system",
+    "tan",   "time",  "times",  "trunc",  "truncate", "unlink", "wait",  "write", "y0",     "y1",    "yn"};
+
+std::string namespace_name(std::string_view stem) {
+  std::string name = cpp_identifier(stem);
+  if (std::find(std::begin(kLibraryFunctions), std::end(kLibraryFunctions), name) != std::end(kLibraryFunctions)) name += '_';
+  return name;
+}
+
+std::string shown_source(const BuildOptions& options) {
+  const std::string& source = options.source;
+  if (source.empty()) return options.stem + ".pld";
+  if (source[0] != '/') return source;
+  return source.substr(source.rfind('/') + 1);
+}
+
+class Generator {
+ public:
+  Generator(Context& context, const Program* program, const SourceManager& sources, const BuildOptions& options,
+            DiagSink& diags)
+      : program_(program),
+        options_(options),
+        diags_(diags),
+        places_(sources, shown_source(options)),
+        calls_(program),
+        env_{context, diags, places_, *program, calls_} {}
+
+  bool run() {
+    code_.name = std::string(program_->name.text());
+    code_.stem = options_.stem;
+    code_.ident = namespace_name(options_.stem);
+    code_.file = places_.file();
+    if (code_.name.empty()) code_.name = code_.ident;
+    const std::uint32_t errors = diags_.error_count();
+    emit_entries();
+    if (diags_.error_count() == errors) emit_chips();
+    return diags_.error_count() == errors;
+  }
+
+  void write(std::vector<OutputFile>& out) const {
+    out.push_back({"manifest.json", manifest_text(code_, options_, places_)});
+    out.push_back({"host/host_orch.cpp", host_source_text(code_, places_)});
+    out.push_back({"host/main.cpp", host_main_text(code_)});
+    out.push_back({"host/" + code_.ident + ".h", host_header_text(code_)});
+    for (const ChipCode& chip : code_.chips) out.push_back({"chips/" + chip.ref.name + ".cpp", chip.text});
+    for (const ChipCode& chip : code_.chips) {
+      for (const KernelCode& kernel : chip.kernels) {
+        out.push_back({"kernels/" + chip.ref.name + "/" + kernel.name + ".cpp", kernel.text});
+      }
+    }
+    out.push_back({"Makefile", makefile_text(code_)});
+  }
+
+ private:
+  void emit_entries() {
+    const std::optional<EntryChoice> choice = choose_entries(*program_, options_.entry, diags_);
+    if (!choice) return;
+    CppNames names;
+    for (const std::string_view name : {"program", "kChips", "kEntries", "kProgram"}) names.reserve(name);
+    for (const Function* function : choice->functions) {
+      HostEntry entry;
+      entry.name = std::string(function->name.text());
+      entry.cpp_name = names.fresh(cpp_identifier(function->name.text()));
+      const bool good = choice->single_rank ? emit_single_rank(env_, function, chips_, entry)
+                                            : emit_host(env_, function, chips_, entry);
+      if (good) code_.entries.push_back(std::move(entry));
+    }
+  }
+
+  void emit_chips() {
+    std::unordered_set<std::string> symbols;
+    for (const ChipRef& ref : chips_.all()) {
+      ChipCode chip;
+      chip.ref = ref;
+      if (ref.builtin) {
+        emit_builtin(*ref.builtin, chip, symbols);
+      } else {
+        emit_function_chip(ref, chip, symbols);
+      }
+      code_.chips.push_back(std::move(chip));
+    }
+  }
+
+  // The symbols of all chips and kernels must differ: "pldk_a_b_c" may be kernel b_c of chip a or c of a_b.
+  static std::string kernel_name(const ChipCode& chip, const std::string& base, std::unordered_set<std::string>& symbols) {
+    std::string name = base;
+    for (int n = 1; !symbols.insert(chip.ref.name + "_" + name).second; ++n) name = fmt::format("{}_{}", base, n);
+    return name;
+  }
+
+  void emit_builtin(BuiltinVariant variant, ChipCode& chip, std::unordered_set<std::string>& symbols) {
+    if (options_.target == Target::Ascend) variant.width = 256;
+    chip.args = builtin_chip_args(variant);
+    chip.text = builtin_chip_text(variant);
+    KernelCode kernel;
+    kernel.title = builtin_kernel_name(variant);
+    kernel.name = kernel_name(chip, kernel.title, symbols);
+    kernel.text = emit_builtin_kernel(variant);
+    const OpInfo& info = op_info(variant.op);
+    for (std::size_t i = 0; i < info.operand_count(); ++i) kernel.builtin_args.emplace_back(info.operands[i].name);
+    kernel.builtin_args.emplace_back("domain size");
+    kernel.builtin_args.emplace_back("context");
+    chip.kernels.push_back(std::move(kernel));
+  }
+
+  void emit_function_chip(const ChipRef& ref, ChipCode& chip, std::unordered_set<std::string>& symbols) {
+    ChipText text;
+    if (!emit_chip(env_, ref.function, ref.name, text)) return;
+    const Signature signature = signature_of(ref.function);
+    chip.args = signature.tensors + signature.scalars;
+    chip.text = std::move(text.text);
+    chip.place = ref.function->span;
+    for (ChipKernel& used : text.kernels) {
+      KernelCode kernel;
+      kernel.function = used.function;
+      kernel.title = std::string(used.function->name.text());
+      kernel.name = kernel_name(chip, cpp_name_part(kernel.title), symbols);
+      kernel.signature = std::move(used.signature);
+      kernel.cube = used.function->func_type == FuncType::AIC;
+      kernel.place = used.function->span;
+      emit_kernel_text(chip, kernel);
+      chip.kernels.push_back(std::move(kernel));
+    }
+  }
+
+  void emit_kernel_text(const ChipCode& chip, KernelCode& kernel) {
+    auto [place, fresh] = placements_.try_emplace(kernel.function);
+    if (fresh && !place_tiles(env_.ir, diags_, kernel.function, place->second)) failed_.insert(kernel.function);
+    if (failed_.count(kernel.function) != 0) return;
+    const KernelEnv env{env_.ir,       diags_,      places_,          options_,     *program_,
+                        chip.ref.name, kernel.name, kernel.signature, place->second};
+    KernelText text;
+    if (emit_kernel(env, *kernel.function, text)) {
+      kernel.text = std::move(text.text);
+    } else {
+      failed_.insert(kernel.function);  // reported once
+    }
+  }
+
+  const Program* program_;
+  const BuildOptions& options_;
+  DiagSink& diags_;
+  Places places_;
+  ParamTracer calls_;
+  EmitEnv env_;
+  ChipTable chips_;
+  ProgramCode code_;
+  std::unordered_map<const Function*, TilePlacement> placements_;
+  std::unordered_set<const Function*> failed_;
+};
+
+}  // namespace
+
+bool generate(Context& context, const Module& module, const SourceManager& sources, const BuildOptions& options,
+              DiagSink& diags, std::vector<OutputFile>& out) {
+  if (module.program == nullptr) return false;
+  const Program* program = normalize_for_codegen(context, module.program, diags);
+  if (program == nullptr) return false;
+  Generator generator(context, program, sources, options, diags);
+  if (!generator.run()) return false;
+  generator.write(out);
+  return true;
+}
+
+}  // namespace pldc

@@ -1,0 +1,146 @@
+#include "codegen/normalize.h"
+
+#include <algorithm>
+
+#include "ir/walk.h"
+#include "passes/lineage.h"
+#include "passes/pass.h"
+
+namespace pldc {
+namespace {
+
+// Whether a pass has to run: the place that needs it, or an invalid span.
+using Needed = Span (*)(const Program*);
+
+// For a need that no single place stands for.
+constexpr Span kSomewhere{1, 1};
+
+bool holds(Property property, const Program* program) {
+  DiagSink scratch;
+  return verify(property, program, scratch);
+}
+
+template <Property P>
+Span without(const Program* program) {
+  return holds(P, program) ? Span{} : kSomewhere;
+}
+
+template <class F>
+void for_each_call(const Function* function, F&& f) {
+  walk_stmts(function->body, [&](const Stmt* stmt) {
+    for_each_expr(stmt, [&](const Expr* root) {
+      walk_expr(root, [&](const Expr* e) {
+        if (const auto* call = dyn<Call>(e)) f(call);
+      });
+    });
+  });
+}
+
+Span place_of(const Call* call) { return call->span.valid() ? call->span : kSomewhere; }
+
+Span implicit_signals(const Program* program) {
+  Span place;
+  for (const Function* f : program->functions) {
+    if (!f->is_host_orchestrator()) continue;
+    for_each_call(f, [&](const Call* call) {
+      if (call->op == OpId::pld_tensor_allreduce && call->args.size() < 2) place = place_of(call);
+    });
+  }
+  return place;
+}
+
+Span host_collectives(const Program* program) {
+  Span place;
+  for (const Function* f : program->functions) {
+    if (!f->is_host_orchestrator()) continue;
+    for_each_call(f, [&](const Call* call) {
+      if (as_collective(call) != nullptr) place = place_of(call);
+    });
+  }
+  return place;
+}
+
+Span device_collectives(const Program* program) {
+  Span place;
+  for (const Function* f : program->functions) {
+    if (f->is_host_orchestrator()) continue;
+    for_each_call(f, [&](const Call* call) {
+      if (as_collective(call) != nullptr) place = place_of(call);
+    });
+  }
+  return place;
+}
+
+// A function has a context for each of its distributed tensors, at the end of its parameters, or none at all.
+Span missing_contexts(const Program* program) {
+  for (const Function* f : program->functions) {
+    const auto distributed = std::count_if(f->params.begin(), f->params.end(),
+                                           [](const Param& p) { return is_distributed(p.var->type); });
+    const auto contexts = std::count_if(f->params.begin(), f->params.end(), [](const Param& p) {
+      return p.var->type->kind == TypeKind::CommCtx;
+    });
+    if (contexts < distributed) return f->name_span.valid() ? f->name_span : kSomewhere;
+  }
+  return without<Property::DistTensorCtxMaterialized>(program);
+}
+
+// As the default pipeline sees it (pipeline.cpp).
+Needed pipeline_need(std::string_view name) {
+  for (const PipelineEntry& entry : default_pipeline()) {
+    if (entry.name == name) return entry.needed_by;
+  }
+  return nullptr;
+}
+
+struct Step {
+  std::string_view pass;
+  Needed needed;  // null: what the pipeline says
+  // Code generation copes without the pass if the project does not have it.
+  bool optional = false;
+};
+
+// In the order of the pipeline.
+constexpr Step kSteps[] = {
+    {"InlineFunctions", nullptr},
+    {"UnrollLoops", nullptr, true},
+    {"CtrlFlowTransform", nullptr, true},
+    {"ConvertToSSA", without<Property::SSAForm>},
+    {"FlattenCallExpr", without<Property::NoNestedCalls>},
+    {"OutlineHierarchyScopes", nullptr},
+    {"OutlineIncoreScopes", nullptr},
+    {"OutlineClusterScopes", nullptr, true},
+    {"ConvertTensorToTileOps", nullptr},
+    {"LowerCompositeOps", device_collectives},
+    {"NormalizeReturnOrder", without<Property::ReturnParamsExplicit>},
+    {"SynthesizeAllReduceSignals", implicit_signals},
+    {"MaterializeCommDomainScopes", without<Property::CommDomainScopesMaterialized>},
+    {"LowerHostTensorCollectives", host_collectives},
+    {"MaterializeDistTensorCtx", missing_contexts},
+    {"MaterializeValidShapeSymbols", nullptr},
+};
+
+}  // namespace
+
+const Program* normalize_for_codegen(Context& context, const Program* program, DiagSink& diags) {
+  const PassOptionValues options;
+  for (const Step& step : kSteps) {
+    const Needed needed = step.needed != nullptr ? step.needed : pipeline_need(step.pass);
+    const Span place = needed != nullptr ? needed(program) : Span{};
+    if (!place.valid()) continue;
+    const PassInfo* pass = find_pass(step.pass);
+    if (pass == nullptr) {
+      if (step.optional) continue;
+      diags.report<Diag::codegen_needs_pass>(place, step.pass)
+          .help("`pldc list passes` shows what there is");
+      return nullptr;
+    }
+    PassEnv env{context, diags, options};
+    const std::uint32_t errors = diags.error_count();
+    const Program* result = pass->run(env, program);
+    if (result == nullptr || diags.error_count() != errors) return nullptr;
+    program = result;
+  }
+  return program;
+}
+
+}  // namespace pldc

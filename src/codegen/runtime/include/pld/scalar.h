@@ -1,0 +1,95 @@
+// Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
+//
+// Scalar arithmetic of the IR that C++ has no operator for. Both operands have one type; integers wrap.
+#pragma once
+#include <cstdint>
+#include <type_traits>
+
+#ifdef PLD_TARGET_PTOISA
+#define PLD_SCALAR_CHECK(condition, text) ((void)0)
+#else
+#include "pld/abi.h"
+#include "pld/sim.h"
+#define PLD_SCALAR_CHECK(condition, text) ((condition) ? (void)0 : ::pld::sim::fail(text))
+#endif
+
+// Python's //: the quotient rounded down.
+template <class T>
+AICORE inline T pld_floordiv(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    PLD_SCALAR_CHECK(b != 0, "integer division by zero");
+    if constexpr (std::is_signed_v<T>) {
+      if (b == -1) return static_cast<T>(0 - static_cast<uint64_t>(a));
+      const T q = static_cast<T>(a / b);
+      return static_cast<T>(q - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0));
+    } else {
+      return static_cast<T>(a / b);
+    }
+  } else {
+    return static_cast<T>(__builtin_floorf(static_cast<float>(a) / static_cast<float>(b)));
+  }
+}
+
+// Python's %: the remainder with the divisor's sign.
+template <class T>
+AICORE inline T pld_floormod(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    PLD_SCALAR_CHECK(b != 0, "integer remainder by zero");
+    if constexpr (std::is_signed_v<T>) {
+      if (b == -1) return T{0};
+      const T r = static_cast<T>(a % b);
+      return static_cast<T>(r != 0 && (r < 0) != (b < 0) ? r + b : r);
+    } else {
+      return static_cast<T>(a % b);
+    }
+  } else {
+    const float y = static_cast<float>(b);
+    const float r = __builtin_fmodf(static_cast<float>(a), y);
+    return static_cast<T>(r != 0.0f && (r < 0.0f) != (y < 0.0f) ? r + y : r);
+  }
+}
+
+// a to the power of b; a negative integer exponent gives the reciprocal, truncated.
+template <class T>
+AICORE inline T pld_pow(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    if constexpr (std::is_signed_v<T>) {
+      if (b < 0) {
+        PLD_SCALAR_CHECK(a != 0, "0 to a negative power");
+        return a == 1 ? T{1} : (a == -1 ? static_cast<T>(b % 2 == 0 ? 1 : -1) : T{0});
+      }
+    }
+    uint64_t result = 1;
+    uint64_t base = static_cast<uint64_t>(a);
+    for (uint64_t n = static_cast<uint64_t>(b); n != 0; n >>= 1) {
+      if ((n & 1) != 0) result *= base;
+      base *= base;
+    }
+    return static_cast<T>(result);
+  } else {
+    return static_cast<T>(__builtin_powf(static_cast<float>(a), static_cast<float>(b)));
+  }
+}
+
+template <class T>
+AICORE inline T pld_abs(T a) {
+  if constexpr (std::is_integral_v<T>) {
+    if constexpr (std::is_signed_v<T>) {
+      return a < 0 ? static_cast<T>(0 - static_cast<uint64_t>(a)) : a;
+    } else {
+      return a;
+    }
+  } else {
+    return static_cast<T>(__builtin_fabsf(static_cast<float>(a)));
+  }
+}
+
+template <class T>
+AICORE constexpr T pld_min(T a, T b) {
+  return b < a ? b : a;
+}
+template <class T>
+AICORE constexpr T pld_max(T a, T b) {
+  return a < b ? b : a;
+}
+AICORE constexpr float pld_inf() { return __builtin_inff(); }

@@ -1,0 +1,1 @@
+--pass-option=SynthesizeAllReduceSignals.sharing=all run_missing_input.pld

@@ -1,0 +1,1 @@
+--disable-pass=ConvertToSSA run_missing_input.pld

@@ -1,0 +1,1 @@
+--passes=MaterializeDistTensorCtx run_missing_input.pld

@@ -1,0 +1,1 @@
+--dump-func=f run_missing_input.pld

@@ -1,0 +1,1 @@
+fmt -i --check run_missing_input.pld

@@ -1,0 +1,1 @@
+--passes=Simplify run_missing_input.pld

@@ -1,0 +1,1 @@
+--passes=ConvertToSSA --stop-after=FlattenCallExpr run_missing_input.pld

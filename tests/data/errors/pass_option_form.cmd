@@ -1,0 +1,1 @@
+--pass-option=sharing run_missing_input.pld

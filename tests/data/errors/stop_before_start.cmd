@@ -1,0 +1,1 @@
+--stop-after=ConvertToSSA --start-after=FlattenCallExpr run_missing_input.pld

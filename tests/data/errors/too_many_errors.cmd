@@ -1,0 +1,1 @@
+check --max-errors=2 %s

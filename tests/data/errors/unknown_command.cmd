@@ -1,0 +1,1 @@
+chekc run_missing_input.pld

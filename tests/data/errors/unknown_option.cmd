@@ -1,0 +1,1 @@
+--pases=NONE run_missing_input.pld

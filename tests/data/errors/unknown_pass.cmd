@@ -1,0 +1,1 @@
+--passes=ConvertToSA run_missing_input.pld

@@ -1,0 +1,1 @@
+--pass-option=SynthesizeAllReduceSignals.share=call run_missing_input.pld

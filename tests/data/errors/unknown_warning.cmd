@@ -1,0 +1,1 @@
+check -Wno-unusd run_missing_input.pld
