@@ -9,6 +9,7 @@
 #include "codegen/chip/builtin.h"
 #include "codegen/device/kernel.h"
 #include "codegen/entry.h"
+#include "codegen/host/signals.h"
 #include "codegen/normalize.h"
 #include "codegen/placement.h"
 #include "codegen/program.h"
@@ -86,6 +87,7 @@ class Generator {
       HostEntry entry;
       entry.name = std::string(function->name.text());
       entry.cpp_name = names.fresh(cpp_identifier(function->name.text()));
+      if (options_.as_read != nullptr) describe_signals(*options_.as_read, function->name, entry);
       const bool good = choice->single_rank ? emit_single_rank(env_, function, chips_, entry)
                                             : emit_host(env_, function, chips_, entry);
       if (good) code_.entries.push_back(std::move(entry));
@@ -181,7 +183,9 @@ bool generate(Context& context, const Module& module, const SourceManager& sourc
   if (module.program == nullptr) return false;
   const Program* program = normalize_for_codegen(context, module.program, diags);
   if (program == nullptr) return false;
-  Generator generator(context, program, sources, options, diags);
+  BuildOptions build = options;
+  if (build.as_read == nullptr) build.as_read = module.program;
+  Generator generator(context, program, sources, build, diags);
   if (!generator.run()) return false;
   generator.write(out);
   return true;

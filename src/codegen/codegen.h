@@ -23,7 +23,9 @@ struct BuildOptions {
   std::string entry;  // --entry; empty: choose as cli.md says
   Target target = Target::Sim;
   bool line_map = false;  // -g: #line in kernels
-  // -Wextra-clean output costs nothing, so there is no option for it.
+  // The program as it was read, before the passes: it still says which signals belong to collectives in kernels, from which
+  // follow the checks of --ranks. Null: what `generate` is given.
+  const Program* as_read = nullptr;
 };
 
 struct OutputFile {

@@ -52,7 +52,7 @@ class RunCommand : public Command {
     values(table, "--in", "NAME=FILE.npy", "value of a tensor parameter");
     values(table, "--scalar", "NAME=VALUE", "value of a scalar parameter");
     values(table, "--out", "NAME=FILE.npy", "write an Out or InOut parameter; - prints it");
-    table.optional_value("--random", random_, "1", "SEED", "fill inputs that are not given, repeatably");
+    table.optional_value("--random", random_, "0", "SEED", "fill inputs that are not given, repeatably");
     values(table, "--expect", "NAME=FILE.npy", "compare an Out or InOut parameter; exit 4 if it differs");
     value(table, "--rtol", "X", "relative tolerance of --expect");
     value(table, "--atol", "X", "absolute tolerance of --expect");

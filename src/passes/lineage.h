@@ -87,7 +87,7 @@ class WindowLineage {
   void collect_views();
   // What `value` is another name for, one step; null: nothing.
   const Expr* source(const Expr* value) const;
-  bool stays_bound(const Def& def, bool collectives,
+  const Var* bound_base(const Def& def, bool collectives,
                    const std::unordered_map<const Var*, const Var*>& bound) const;
 
   ParamTracer& tracer_;

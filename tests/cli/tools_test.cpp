@@ -1,5 +1,6 @@
 // check, fmt, diff, roundtrip, list, explain, completions.
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "cli/cli.h"
 #include "passes/pass.h"
@@ -20,7 +21,7 @@ std::string content(const std::string& path) {
 
 std::string with(std::string text, const std::string& from, const std::string& to) {
   const std::size_t at = text.find(from);
-  REQUIRE(at != std::string::npos);
+  if (at == std::string::npos) throw std::runtime_error("the text has no " + from);
   return text.replace(at, from.size(), to);
 }
 

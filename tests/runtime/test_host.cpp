@@ -517,3 +517,57 @@ TEST_CASE("dispatches of one rank keep their order; many ranks share the cores")
       },
       test::ranks(64));
 }
+
+namespace {
+
+// args: x [64]; rounds. Every rank adds 1 to all elements on rank 0, by put and by store in turn.
+template <class T>
+void add_ones(int64_t* args) {
+  using G = pto::GlobalTensor<T, pto::Shape<1, 1, 1, 1, 64>, pto::Stride<64, 64, 64, 64, 1>, pto::Layout::ND>;
+  T* x = pld_arg<T>(args, 0);
+  CommContext* ctx = pld_ctx(args, 1);
+  pto::Tile<pto::TileType::Vec, T, 1, 64> ones, stage;
+  TASSIGN(ones, 0);
+  TASSIGN(stage, 0x1000);
+  TEXPANDS(ones, static_cast<T>(1.0f));
+  G mine(x + 64), theirs(pld_peer(ctx, x, 0));
+  TSTORE(mine, ones);
+  for (int i = 0; i < 100; ++i) {
+    if (i % 2 == 0) {
+      pto::comm::TPUT<pto::AtomicType::AtomicAdd>(theirs, mine, stage);
+    } else {
+      TSTORE<decltype(ones), G, pto::AtomicType::AtomicAdd>(theirs, ones);
+    }
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("atomic adds of many ranks lose nothing", "", float, half, bfloat16_t, int32_t, int16_t,
+                   int8_t) {
+  using T = TestType;
+  const bool narrow = std::is_same_v<T, bfloat16_t>;  // counts to 256 exactly
+  const int ranks = narrow ? 2 : 8;
+  test::MiniProgram program({{"add", {add_ones<T>}}});
+  program.run(
+      [&](pld::Host& h, pld::Params&) {
+        pld::Domain d = h.domain("d", h.all(), {{"x", 128 * static_cast<int64_t>(sizeof(T))}});
+        const pld::DType type = sizeof(T) == 4 ? pld::i32 : sizeof(T) == 2 ? pld::i16 : pld::i8;
+        for (int64_t r = 0; r < ranks; ++r) {
+          pld::Args a;
+          a.inout(d.view(r, "x", {128}, type));
+          a.u64(d.ctx(r));
+          h.submit(r, "add", a, {});
+        }
+        h.sync();
+        long wrong = 0;
+        const T want = std::is_integral_v<T> ? static_cast<T>(ranks * 100)
+                                             : static_cast<T>(static_cast<float>(ranks * 100));
+        for (int64_t i = 0; i < 64; ++i) {
+          const T got = static_cast<const T*>(d.view(0, "x", {128}, type).data)[i];
+          wrong += static_cast<float>(got) == static_cast<float>(want) ? 0 : 1;
+        }
+        CHECK(wrong == 0);
+      },
+      test::ranks(ranks), 3);
+}

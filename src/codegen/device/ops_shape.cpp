@@ -239,6 +239,12 @@ bool tile_transpose(KernelBody& body, const OpCall& op) {
   }
   const TileRef from = vector_operand(body, op, 0);
   const TileRef to = body.result(op.result);
+  // A row and a column are the same bytes in memory.
+  if (rank == 2 && (from.form.is_column() || from.ir_rows == 1) && (to.form.is_column() || to.ir_rows == 1)) {
+    const TileRef source = body.as_row(from);
+    body.move(body.view(body.as_row(to), body.as_row(to).form, source.valid_rows, source.valid_cols, {}, "box"), source);
+    return true;
+  }
   const auto tmp_of = [&] {
     if (op.args() > 3) return body.tile(op.arg(3));
     return body.scratch(from.form, from.valid_rows, from.valid_cols);

@@ -100,6 +100,10 @@ void KernelBody::complete(const Var* var, TensorRef& ref) {
   if (due == shapes_due_.end()) return;
   const auto [type, is_packed] = due->second;
   shapes_due_.erase(due);
+  if (type->view != nullptr && type->view->layout != TensorLayout::ND && type->view->layout != TensorLayout::DN) {
+    env.diags.report<Diag::kernel_layout>(var->span, plain_name(var->name.text()), name_of(type->view->layout))
+        .help("use the layout ND or DN");
+  }
   for (const Expr* dim : type->shape) ref.shape.push_back(index(dim));
   // A stride that no type fixes is read from the argument.
   const bool symbolic = type->view != nullptr && std::any_of(type->view->stride.begin(), type->view->stride.end(),

@@ -20,7 +20,7 @@ std::string makefile_text(const ProgramCode& program) {
       "CXX ?= g++\n"
       "CXXFLAGS ?= -O2\n"
       "PLD_INCLUDE ?= include\n"
-      "override CXXFLAGS += -std=c++20 -pthread -ffp-contract=off -fno-strict-aliasing -fno-math-errno "
+      "override CXXFLAGS += -std=c++20 -pthread -ffp-contract=off -fno-strict-aliasing -fwrapv -fno-math-errno "
       "-fno-trapping-math \\\n"
       "  -I$(PLD_INCLUDE) -Ihost\n"
       "\n"

@@ -266,6 +266,7 @@ void HostEmitter::collective(const Call* call, Span span) {
     out_.line(fmt::format("{}.require_at_most(16, {}, {});", domain, cpp_string("pld.tensor.allreduce mode=\"ring\""),
                           place(span)));
   }
+  limit_ranks(call, windows, span);
   const std::string device = device_text(device_of(call));
   const std::string a = names_.fresh("a");
   out_.line(fmt::format("pld::Args {};", a));
@@ -281,6 +282,29 @@ void HostEmitter::collective(const Call* call, Span span) {
     out_.line(fmt::format("{}.scalar(int64_t{{{}}});", a, cores != nullptr ? cores->integer : 1));
   }
   out_.line(fmt::format("h.submit({}, {}, {}, {});", device, cpp_string(chips_.name_of(variant)), a, place(span)));
+}
+
+// A signal with constant extents serves a bounded number of ranks; the domain of all devices has as many as the run.
+void HostEmitter::limit_ranks(const Call* call, const std::vector<const Window*>& windows, Span span) {
+  const OpInfo& info = op_info(call->op);
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    if (info.operands[i].name != "signal" || !entry_.domains[windows[i]->domain].devices.empty()) continue;
+    const bool ring = call->op == OpId::builtin_tensor_allreduce_ring;
+    const std::size_t axis = ring ? 1 : 0;
+    if (axis >= windows[i]->extents.size()) continue;
+    const auto count = const_int(resolved(windows[i]->extents[axis]));
+    if (!count || *count <= 0) continue;
+    RankLimit limit;
+    limit.collective = "pld.tensor." + std::string(info.name.substr(info.name.rfind('.') + 1));
+    if (ring) limit.collective = "pld.tensor.allreduce mode=\"ring\"";
+    limit.count = *count;
+    limit.exact = ring;
+    limit.place = span;
+    const bool known = std::any_of(entry_.limits.begin(), entry_.limits.end(), [&](const RankLimit& l) {
+      return l.place == limit.place && l.count == limit.count;
+    });
+    if (!known) entry_.limits.push_back(std::move(limit));
+  }
 }
 
 void HostEmitter::sub_worker(const Function* callee, const Expr* call, Span span) {

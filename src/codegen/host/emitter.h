@@ -23,6 +23,7 @@ class HostEmitter final : public FunctionEmitter {
     std::string shape;  // "{1, 64}"
     DType dtype;
     std::string views;  // ".box(..)" and the like
+    List<const Expr*> extents;
   };
 
   // FunctionEmitter
@@ -44,6 +45,7 @@ class HostEmitter final : public FunctionEmitter {
   // dispatch.cpp
   void dispatch(const Function* callee, const Expr* call, Span span);
   void collective(const Call* call, Span span);
+  void limit_ranks(const Call* call, const std::vector<const Window*>& windows, Span span);
   void sub_worker(const Function* callee, const Expr* call, Span span);
   // The text of the device and whether it had to be bound to a name.
   std::string device_text(const Expr* device);

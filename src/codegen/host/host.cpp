@@ -195,6 +195,8 @@ void HostEmitter::open_domain(const ScopeStmt* scope) {
     }
     s.size = slot_size(slot);
     s.bytes = const_int(resolved(slot.size));
+    s.signal = std::find(entry_.signal_slots.begin(), entry_.signal_slots.end(), plain_name(slot.base->name.text())) !=
+               entry_.signal_slots.end();
     slots_[slot.base] = {index, s.name};
     domain.slots.push_back(std::move(s));
   }
@@ -221,7 +223,7 @@ bool HostEmitter::mark_signals(Body list) {
   walk_stmts(list, [&](const Stmt* stmt) {
     for_each_expr(stmt, [&](const Expr* e) {
       const auto* call = dyn<Call>(e);
-      if (!builtin_variant(call)) return;
+      if (call == nullptr || !builtin_variant(call)) return;
       for (std::size_t i = 0; i < call->args.size(); ++i) {
         const Operand* operand = op_info(call->op).operands[i].name.empty() ? nullptr : &op_info(call->op).operands[i];
         if (operand == nullptr || operand->name != "signal") continue;

@@ -67,12 +67,13 @@ struct HostEntry {
   std::vector<HostParam> params;
   std::vector<HostDomain> domains;
   std::vector<RankLimit> limits;
-  std::vector<std::string> sub_workers;  // C++ names
+  std::vector<std::string> signal_slots;  // allocations that are signals of collectives in kernels
+  std::vector<std::string> sub_workers;   // C++ names
   std::int64_t max_device = -1;
   bool single_rank = false;
 };
 
-// Fills everything but name, cpp_name and limits. False after an error.
+// Fills everything but name and cpp_name; adds to the limits. False after an error.
 bool emit_host(const EmitEnv& env, const Function* function, ChipTable& chips, HostEntry& out);
 // The entry of a program without a host function: dispatches `function` once, to device 0.
 bool emit_single_rank(const EmitEnv& env, const Function* function, ChipTable& chips, HostEntry& out);

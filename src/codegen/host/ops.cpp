@@ -175,7 +175,8 @@ void HostEmitter::make_window(const Var* result, const Call* call, Span span) {
     return;
   }
   windows_.insert_or_assign(
-      result, Window{slot->second.domain, slot->second.name, extents(call->args[1]), type->dtype, {}});
+      result,
+      Window{slot->second.domain, slot->second.name, extents(call->args[1]), type->dtype, {}, elements(call->args[1])});
 }
 
 }  // namespace pldc

@@ -1,6 +1,8 @@
 // InOutUseValid and OutParamNotShadowed: what was handed over for writing is known afterwards by the value
 // that the call returned, and an output parameter stays the caller's memory.
+#include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "ir/walk.h"
@@ -14,7 +16,66 @@ struct HandedOver {
   Span place;
   ParamDirection direction;
 };
-using Dead = std::unordered_map<const Var*, HandedOver>;
+using HandedSet = std::unordered_map<const Var*, HandedOver>;
+
+// The variables that must not be read, with an undo log: branches and loops cost what they change, not what there is.
+class Dead {
+ public:
+  const HandedOver* find(const Var* var) const {
+    const auto found = now_.find(var);
+    return found != now_.end() ? &found->second : nullptr;
+  }
+  bool empty() const { return now_.empty(); }
+  void set(const Var* var, const HandedOver& how) { put(var, how); }
+  void keep_or_set(const Var* var, const HandedOver& how) {
+    if (find(var) == nullptr) put(var, how);
+  }
+  void clear(const Var* var) {
+    if (find(var) != nullptr) put(var, std::nullopt);
+  }
+
+  std::size_t mark() const { return log_.size(); }
+  // What changed since `mark`: for each variable the state before and now.
+  struct Change {
+    const Var* var;
+    std::optional<HandedOver> before, now;
+  };
+  std::vector<Change> changes_since(std::size_t mark) const {
+    std::vector<Change> out;
+    std::unordered_set<const Var*> seen;
+    for (std::size_t i = mark; i < log_.size(); ++i) {
+      const auto& [var, before] = log_[i];
+      if (!seen.insert(var).second) continue;
+      const HandedOver* now = find(var);
+      out.push_back({var, before, now != nullptr ? std::optional(*now) : std::nullopt});
+    }
+    return out;
+  }
+  void roll_back(std::size_t mark) {
+    while (log_.size() > mark) {
+      const auto [var, before] = log_.back();
+      log_.pop_back();
+      if (before) {
+        now_.insert_or_assign(var, *before);
+      } else {
+        now_.erase(var);
+      }
+    }
+  }
+
+ private:
+  void put(const Var* var, const std::optional<HandedOver>& how) {
+    const HandedOver* before = find(var);
+    log_.emplace_back(var, before != nullptr ? std::optional(*before) : std::nullopt);
+    if (how) {
+      now_.insert_or_assign(var, *how);
+    } else {
+      now_.erase(var);
+    }
+  }
+  HandedSet now_;
+  std::vector<std::pair<const Var*, std::optional<HandedOver>>> log_;
+};
 
 class Verifier {
  public:
@@ -30,7 +91,7 @@ class Verifier {
   // What a body hands over and does not bind again, and what it surely binds: enough to know how a second run
   // of a loop body starts, without walking it twice.
   struct Summary {
-    Dead handed;
+    HandedSet handed;
     std::unordered_map<const Var*, bool> bound;
   };
 
@@ -131,16 +192,16 @@ class Verifier {
   void check(const Expr* root, Span statement, Dead& dead) {
     if (!dead.empty()) {
       for_each_read(root, [&](const Var* v) {
-        const auto found = dead.find(v);
-        if (found == dead.end()) return;
-        diags_.report<Diag::read_after_output>(statement, v->name.text(), name_of(found->second.direction))
-            .note(found->second.place, "handed over here")
+        const HandedOver* found = dead.find(v);
+        if (found == nullptr) return;
+        diags_.report<Diag::read_after_output>(statement, v->name.text(), name_of(found->direction))
+            .note(found->place, "handed over here")
             .help("use the value that the call returns instead of '{}'", v->name.text());
-        dead.erase(found);  // once is enough
+        dead.clear(v);  // once is enough
       });
     }
     for_each_output(root, statement, [&](const Var* v, ParamDirection d, Span place) {
-      dead.insert_or_assign(v, HandedOver{place, d});
+      dead.set(v, HandedOver{place, d});
     });
   }
 
@@ -156,10 +217,20 @@ class Verifier {
       for (const IterArg& arg : loop_while->iter_args) check(arg.init, s->span, dead);
     }
     if (const auto* branch = dyn<IfStmt>(s)) {
-      Dead other = dead;
+      // Afterwards dead is what is dead at the end of either branch.
+      const std::size_t mark = dead.mark();
       body(branch->then_body, dead);
-      body(branch->else_body, other);
-      for (const auto& [v, where] : other) dead.emplace(v, where);
+      const auto in_then = dead.changes_since(mark);
+      dead.roll_back(mark);
+      body(branch->else_body, dead);
+      std::unordered_set<const Var*> changed;
+      for (const Dead::Change& change : in_then) changed.insert(change.var);
+      for (const Dead::Change& change : dead.changes_since(mark)) {
+        if (change.before && changed.count(change.var) == 0) dead.keep_or_set(change.var, *change.before);
+      }
+      for (const Dead::Change& change : in_then) {
+        if (change.now) dead.keep_or_set(change.var, *change.now);
+      }
     } else if (const auto* loop = dyn<ForStmt>(s)) {
       loop_body(loop->body, dead, [&] { define_header(s, dead); });
     } else if (loop_while != nullptr) {
@@ -170,26 +241,28 @@ class Verifier {
     } else {
       for_each_body(s, [&](Body inner) { body(inner, dead); });
     }
-    for_each_def(s, [&](const Var* v) { dead.erase(v); });
+    for_each_def(s, [&](const Var* v) { dead.clear(v); });
   }
 
   static void define_header(const Stmt* s, Dead& dead) {
     if (const auto* loop = dyn<ForStmt>(s)) {
-      dead.erase(loop->loop_var);
-      for (const IterArg& arg : loop->iter_args) dead.erase(arg.var);
+      dead.clear(loop->loop_var);
+      for (const IterArg& arg : loop->iter_args) dead.clear(arg.var);
     } else if (const auto* loop_while = dyn<WhileStmt>(s)) {
-      for (const IterArg& arg : loop_while->iter_args) dead.erase(arg.var);
+      for (const IterArg& arg : loop_while->iter_args) dead.clear(arg.var);
     }
   }
 
   // The body starts as it is found by its first run or by a later one; after it, it may have run or not.
   template <class Header>
   void loop_body(Body list, Dead& dead, Header&& header) {
-    const Dead before = dead;
-    for (const auto& [v, where] : summary_of(list).handed) dead.emplace(v, where);
+    const std::size_t mark = dead.mark();
+    for (const auto& [v, where] : summary_of(list).handed) dead.keep_or_set(v, where);
     header();
     body(list, dead);
-    for (const auto& [v, where] : before) dead.emplace(v, where);
+    for (const Dead::Change& change : dead.changes_since(mark)) {
+      if (change.before) dead.keep_or_set(change.var, *change.before);
+    }
   }
 
   const std::unordered_map<Name, const Function*>& functions_;
