@@ -177,11 +177,12 @@ bool Author::place_positional() {
       if (!set_keyword(*keyword, arg)) return false;
       continue;
     }
-    const std::size_t most = info_.operand_count() + info_.keyword_count();
+    // A dtype or name where only operands are left.
+    if (next < info_.operand_count()) return set_operand(next, arg, false);
     diags_
-        .report<Diag::op_operand_count>(arg.span, info_.name,
-                                        fmt::format("at most {}", std::max(most, info_.operand_count())),
-                                        call_.args.size())
+        .report<Diag::op_operand_count>(
+            arg.span, info_.name, fmt::format("at most {}", info_.operand_count() + info_.keyword_count()),
+            call_.args.size())
         .help("{} has {} operands and {} keywords", info_.name, info_.operand_count(), info_.keyword_count());
     return false;
   }

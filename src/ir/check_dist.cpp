@@ -245,6 +245,12 @@ bool DistributedChecker::transfer(bool put) {
       return false;
     }
   }
+  if (put && find_attr(call_->kwargs, "atomic") == nullptr) {
+    // The front end stores it always; a put made by a pass must say it too.
+    diags_.report<Diag::op_keyword_missing>(call_->span, name(), "atomic")
+        .help("add atomic=pl.AtomicType.None_");
+    return false;
+  }
   if (put && !atomic_dtype(dst->dtype)) return false;
   const Expr* region = arg("shape");
   if (region == nullptr) {

@@ -83,6 +83,7 @@ WriteResult write_if_changed(const std::string& path, std::string_view text, std
     char resolved[PATH_MAX];
     if (realpath(path.c_str(), resolved) != nullptr) target = resolved;
   } else if (!make_dirs(path_parent(path), error)) {
+    error = "cannot be written: " + error;
     return WriteResult::Failed;
   }
   std::string temporary = target + ".XXXXXX";

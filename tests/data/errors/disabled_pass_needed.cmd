@@ -1,1 +1,1 @@
---disable-pass=ConvertToSSA run_missing_input.pld
+--disable-pass=ConvertToSSA %s

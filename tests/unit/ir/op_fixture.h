@@ -121,13 +121,13 @@ inline std::int64_t keyword(const Call* call, std::string_view key) {
   return value->integer;
 }
 
-#define REQUIRE_REPORT(ops, expression, part)                           \
-  do {                                                                  \
-    const auto result_ = (expression);                                  \
-    const std::string said_ = (ops).messages();                         \
-    INFO("said: " << said_);                                            \
-    REQUIRE_FALSE(static_cast<bool>(result_));                          \
-    REQUIRE_THAT(said_, Catch::Matchers::Contains(std::string(part)));  \
+#define REQUIRE_REPORT(ops, expression, part)                          \
+  do {                                                                 \
+    const auto result_ = (expression);                                 \
+    const std::string said_ = (ops).messages();                        \
+    INFO("said: " << said_);                                           \
+    REQUIRE_FALSE(static_cast<bool>(result_));                         \
+    REQUIRE_THAT(said_, Catch::Matchers::Contains(std::string(part))); \
   } while (false)
 
 #define REQUIRE_FINE(ops, expression)           \

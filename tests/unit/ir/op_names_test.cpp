@@ -92,7 +92,8 @@ TEST_CASE("a scalar second operand picks the scalar form where there is one") {
   REQUIRE(resolved(false, "tensor.add", {x, ops.real(1)}) == "tensor.adds");
   REQUIRE(resolved(false, "tile.addc", {t, ops.real(1), t}) == "tile.addsc");
   REQUIRE(resolved(false, "tensor.shl", {x, ops.index(1)}) == "tensor.shls");
-  REQUIRE(resolved(false, "add", {}, {Ops::by_name("lhs", AuthoringArg(t)), Ops::by_name("rhs", AuthoringArg(ops.real(1)))}) ==
+  REQUIRE(resolved(false, "add", {},
+                   {Ops::by_name("lhs", AuthoringArg(t)), Ops::by_name("rhs", AuthoringArg(ops.real(1)))}) ==
           "tile.adds");
 }
 

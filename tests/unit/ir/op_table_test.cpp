@@ -12,9 +12,9 @@ TEST_CASE("the table has the 312 operations of the format, in their groups") {
   for (std::size_t i = 0; i < kOpCount; ++i) {
     ++groups[std::string(op_category(op_info(static_cast<OpId>(i)).name))];
   }
-  const std::map<std::string, int> wanted{{"array", 3},       {"tensor", 105},    {"tile", 138},
-                                          {"system", 22},     {"prefetch", 4},    {"pld.system", 7},
-                                          {"pld.tensor", 12}, {"pld.tile", 4},    {"builtin.tensor", 8},
+  const std::map<std::string, int> wanted{{"array", 3},       {"tensor", 105}, {"tile", 138},
+                                          {"system", 22},     {"prefetch", 4}, {"pld.system", 7},
+                                          {"pld.tensor", 12}, {"pld.tile", 4}, {"builtin.tensor", 8},
                                           {"dist", 5},        {"test", 4}};
   REQUIRE(groups == wanted);
 }
@@ -43,8 +43,8 @@ TEST_CASE("identifiers follow the names") {
     return id;
   };
   std::set<std::string> seen;
-#define PLDC_OP(id, ...)                                       \
-  REQUIRE(id_of(op_info(OpId::id).name) == std::string(#id));  \
+#define PLDC_OP(id, ...)                                      \
+  REQUIRE(id_of(op_info(OpId::id).name) == std::string(#id)); \
   REQUIRE(seen.insert(#id).second);
 #include "ir/ops/all.def"
 #undef PLDC_OP

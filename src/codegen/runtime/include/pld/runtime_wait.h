@@ -103,7 +103,7 @@ void Machine::now_inactive() {
 
 void Machine::fail(const std::string& message, int code) {
   if (stopping) return;
-  stopping = true;
+  __atomic_store_n(&stopping, true, __ATOMIC_RELAXED);
   error = message;
   error_code = code;
   while (!waiting.empty()) let_go(*waiting.back(), 2);
@@ -281,7 +281,8 @@ void fail(const char* format, ...) {
   va_end(args);
   const Agent* a = context.agent;
   if (a == nullptr) throw Error(buffer);
-  std::string message = text(context.line > 0 ? "%s:%d: " : "%s: ", a->machine->program.source, context.line);
+  std::string message = context.line > 0 ? text("%s:%d: ", a->machine->program.source, context.line)
+                                         : text("%s: ", a->machine->program.source);
   message += buffer;
   message +=
       text(" (%s %s, rank %lld)", context.kernel != nullptr ? "kernel" : "chip orchestration",
@@ -296,9 +297,8 @@ void fail_peer(int64_t peer, uint32_t ranks) {
 
 void check_stop() {
   if (context.agent == nullptr) return;
-  Machine& m = *context.agent->machine;
-  std::lock_guard lock(m.mutex);
-  if (m.stopping) throw Stop{};
+  if (peek(context.agent->machine->stopping))
+    throw Stop{};  // without the lock: polling loops call this often
 }
 
 void wake_cell(const int32_t* cell) {
@@ -319,8 +319,7 @@ void wake_cell(const int32_t* cell) {
 void wait_cell(const int32_t* cell, int32_t want, Compare c) {
   static const bool many_cores = std::thread::hardware_concurrency() > 1;
   Agent* a = context.agent;
-  // A peer on another core answers within a microsecond; with more ranks than cores it needs this core to do
-  // so.
+  // A peer on another core answers within a microsecond; with more ranks than cores it may need this core.
   const bool oversubscribed =
       a != nullptr && a->machine->workers.size() > std::thread::hardware_concurrency();
   const int spins = many_cores ? (oversubscribed ? 50 : 2000) : 0;
