@@ -1,13 +1,13 @@
 #include "unit/codegen/kernel_fixture.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <sstream>
-
-#include <fmt/format.h>
 
 #include "codegen/device/kernel.h"
 #include "codegen/normalize.h"
@@ -62,10 +62,11 @@ Emitted emit(std::string_view text) {
     TilePlacement placement;
     if (!place_tiles(context, diags, function, placement)) continue;
     const Signature signature = signature_of(function);
-    const KernelEnv env{context,   diags,     places, options, *program, "chip", function->name.text(),
+    const KernelEnv env{context,   diags,    places, options, *program, "chip", function->name.text(),
                         signature, placement};
     KernelText kernel_text;
-    if (emit_kernel(env, *function, kernel_text)) out.kernels.emplace(function->name.text(), kernel_text.text);
+    if (emit_kernel(env, *function, kernel_text))
+      out.kernels.emplace(function->name.text(), kernel_text.text);
   }
   out.errors = listed(diags);
   return out;
@@ -238,7 +239,8 @@ std::string execute(std::vector<Run>& runs) {
   const char* root = std::getenv("PLDC_SOURCE_ROOT");
   const std::string include = std::string(root != nullptr ? root : ".") + "/src/codegen/runtime/include";
   TempDir dir;
-  constexpr std::size_t kPerUnit = 60;  // kernels of one translation unit: the headers cost more than the kernels
+  constexpr std::size_t kPerUnit =
+      60;  // kernels of one translation unit: the headers cost more than the kernels
   std::string table = "#include <cstdint>\nstruct Kernel { const char* name; void (*run)(int64_t*); };\n";
   std::string rows;
   std::string input;
@@ -246,7 +248,8 @@ std::string execute(std::vector<Run>& runs) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (i % kPerUnit == 0) units.emplace_back();
     const std::string file = dir.write(fmt::format("k{}.cpp", i), runs[i].text);
-    units.back() += fmt::format("#define kernel_entry k{0}\n#include \"{1}\"\n#undef kernel_entry\n", i, file);
+    units.back() +=
+        fmt::format("#define kernel_entry k{0}\n#include \"{1}\"\n#undef kernel_entry\n", i, file);
     table += fmt::format("extern \"C\" void k{}(int64_t*);\n", i);
     rows += fmt::format("{{\"k{0}\", k{0}}}, ", i);
     input += fmt::format("k{} {} {} {} {} {}\n", i, runs[i].block, runs[i].blocks, runs[i].lane,
@@ -258,8 +261,8 @@ std::string execute(std::vector<Run>& runs) {
     }
     for (const std::uint64_t s : runs[i].scalars) input += fmt::format("{}\n", static_cast<std::int64_t>(s));
   }
-  table += fmt::format("extern const Kernel kKernels[] = {{{}}};\nextern const int kKernelCount = {};\n", rows,
-                       runs.size());
+  table += fmt::format("extern const Kernel kKernels[] = {{{}}};\nextern const int kKernelCount = {};\n",
+                       rows, runs.size());
   std::vector<std::string> sources = {dir.write("driver.cpp", kDriver), dir.write("table.cpp", table),
                                       include + "/pld/runtime.cpp"};
   for (std::size_t i = 0; i < units.size(); ++i) {
@@ -270,22 +273,40 @@ std::string execute(std::vector<Run>& runs) {
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const std::string object = dir.path(fmt::format("o{}.o", i));
     // Generated kernels promise to be free of warnings.
-    commands.push_back({{compiler(), "-std=c++20", "-O0", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off",
-                         "-fno-strict-aliasing", "-fno-math-errno", "-fno-trapping-math", "-I" + include, "-c",
-                         sources[i], "-o", object},
-                        {},
-                        true});
+    ProcessSpec compile;
+    compile.args = {compiler(),
+                    "-std=c++20",
+                    "-O0",
+                    "-Wall",
+                    "-Wextra",
+                    "-Werror",
+                    "-ffp-contract=off",
+                    "-fno-strict-aliasing",
+                    "-fno-math-errno",
+                    "-fno-trapping-math",
+                    "-I" + include,
+                    "-c",
+                    sources[i],
+                    "-o",
+                    object};
+    compile.capture = true;
+    commands.push_back(std::move(compile));
     link.push_back(object);
   }
   for (const ProcessResult& result : run_processes(commands, 2)) {
     if (!result.ok() && result.error != "not started") return result.error + result.err;
   }
-  const ProcessResult linked = run_process({link, {}, true});
+  ProcessSpec linker;
+  linker.args = link;
+  linker.capture = true;
+  const ProcessResult linked = run_process(linker);
   if (!linked.ok()) return linked.error + linked.err;
 
   const std::string input_file = dir.write("input.txt", input);
-  const ProcessResult ran =
-      run_process({{"/bin/sh", "-c", "exec \"$0\" < \"$1\"", dir.path("run"), input_file}, {}, true});
+  ProcessSpec program;
+  program.args = {"/bin/sh", "-c", "exec \"$0\" < \"$1\"", dir.path("run"), input_file};
+  program.capture = true;
+  const ProcessResult ran = run_process(program);
   std::istringstream lines(ran.out);
   for (Run& run : runs) {
     if (!std::getline(lines, run.error)) {
@@ -301,7 +322,8 @@ std::string execute(std::vector<Run>& runs) {
   return {};
 }
 
-std::vector<Tensor> run_kernel(std::string_view text, std::vector<Tensor> tensors, std::vector<std::uint64_t> scalars) {
+std::vector<Tensor> run_kernel(std::string_view text, std::vector<Tensor> tensors,
+                               std::vector<std::uint64_t> scalars) {
   const Emitted emitted = emit(text);
   INFO(emitted.errors);
   REQUIRE(emitted.kernels.size() == 1);
