@@ -332,8 +332,9 @@ class Reader {
   std::vector<const ConstInt*> small_dims_;
   std::unordered_map<std::string, WindowDecl> windows_;  // by label
   std::uint32_t submit_temps_ = 0;
-  const Expr* last_recorded_ = nullptr;        // the call read last had a recorded type
-  bool expect_annotation_ = false;             // the value being read belongs to an annotated assignment
+  const Expr* last_recorded_ = nullptr;  // the call read last had a recorded type
+  // Where the value of the annotated assignment being read begins: a call there has the annotated type.
+  std::uint32_t annotated_at_ = 0;
   const Expr* no_dep_ = nullptr;               // what pl.no_dep(...) just wrapped
   bool method_ = false;                        // the file has a program class
   Name assigned_name_;                         // the name that the value being read is assigned to

@@ -269,12 +269,9 @@ const Expr* Reader::read_op_call(const Path& path, OpId op, bool author) {
   Attrs attrs;
   // Kept over the arguments: a call nested in them is not what is assigned.
   const Name assigned = assigned_name_;
-  const bool annotated = expect_annotation_;
   assigned_name_ = Name{};
-  expect_annotation_ = false;
   const bool good = read_arguments(args, keywords, attrs);
   assigned_name_ = assigned;
-  expect_annotation_ = annotated;
   if (!good) return nullptr;
   const Span whole = span_from(path.begin);
   const bool pld = path.head == "pld";
@@ -441,15 +438,16 @@ const Expr* Reader::literal_call(const Path& path, OpId op, std::vector<Authorin
   if (!check_call(diags_, call, CallSource::Printed)) return nullptr;
   // The annotation of an assignment tells the type (format.md 2.10); elsewhere it is deduced, quietly: a pass
   // may have written what the rules would refuse (G44).
-  if (expect_annotation_) return call;
+  if (path.begin == annotated_at_) return call;
   DiagSink quiet;
-  const Type* type = check_call(quiet, call) ? deduce(ctx_, quiet, op, call->args, call->kwargs, whole) : nullptr;
+  const Type* type =
+      check_call(quiet, call) ? deduce(ctx_, quiet, op, call->args, call->kwargs, whole) : nullptr;
   return type != nullptr ? ctx_.call_with_type(call, type) : call;
 }
 
 const Expr* Reader::typed(const Expr* e) {
   const auto* call = dyn<Call>(e);
-  if (call == nullptr || !call->is_op() || call->type->kind != TypeKind::Unknown || !expect_annotation_)
+  if (call == nullptr || !call->is_op() || call->type->kind != TypeKind::Unknown || annotated_at_ == 0)
     return e;
   DiagSink quiet;
   if (!check_call(quiet, call)) return e;

@@ -404,7 +404,6 @@ bool Reader::store_through(Block& block, const Token& first, const Expr* target)
 }
 
 const Expr* Reader::read_list(Tok close, Span open) {
-  expect_annotation_ = false;  // only the outermost call's type is told by the annotation
   std::vector<const Expr*> elements;
   const std::uint32_t begin = open.begin - file_.base();
   while (!at(close)) {

@@ -38,8 +38,6 @@ const Expr* Reader::read_function_call(const Path& path, Name function) {
   Span device_span{};
   const Name assigned = assigned_name_;
   assigned_name_ = Name{};
-  const bool annotated = expect_annotation_;
-  expect_annotation_ = false;
   while (!at(Tok::RParen)) {
     if (at(Tok::Name) && peek2().kind == Tok::Assign) {
       const Token key = take();
@@ -75,7 +73,6 @@ const Expr* Reader::read_function_call(const Path& path, Name function) {
     if (!accept(Tok::Comma)) break;
   }
   assigned_name_ = assigned;
-  expect_annotation_ = annotated;
   if (!expect(Tok::RParen, "after the arguments")) return nullptr;
   attrs.insert(attrs.end(), written.begin(), written.end());
   if (!overrides.empty())
@@ -246,7 +243,6 @@ bool Reader::read_dep_list(std::vector<const Expr*>& deps) {
 
 const Expr* Reader::read_recorded_call(const Path& path) {
   take();
-  expect_annotation_ = false;  // the call tells its own type, and so must what is nested in it
   OpId op = OpId::none_;
   Name function;
   if (at(Tok::String)) {

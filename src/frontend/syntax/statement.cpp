@@ -197,7 +197,7 @@ bool Reader::finish_assignment(Block& block, const Token& first, const Token& na
   const Name name = ctx_.name(text(name_token));
   if (at_call("yield_")) return read_yield(block, first, {{name, span(name_token), type}});
   assigned_name_ = name;
-  expect_annotation_ = type != nullptr;
+  annotated_at_ = type != nullptr ? tok_.begin : 0;
   const Expr* value = nullptr;
   if (at_word("None")) {
     const Token none = take();
@@ -206,7 +206,7 @@ bool Reader::finish_assignment(Block& block, const Token& first, const Token& na
     value = read_expr();
   }
   assigned_name_ = Name{};
-  expect_annotation_ = false;
+  annotated_at_ = 0;
   if (value == nullptr) return false;
   // `return`-style tuples: v = a, b
   if (at(Tok::Comma)) {
@@ -363,6 +363,16 @@ bool Reader::read_unpacking(Block& block, const Token& first) {
     return read_yield(block, first, std::move(yields));
   }
   const Expr* value = read_expr();
+  if (value != nullptr && at(Tok::Comma)) {
+    // a, b = b, a
+    std::vector<const Expr*> elements{value};
+    while (value != nullptr && accept(Tok::Comma) && !at(Tok::Newline)) {
+      value = read_expr();
+      elements.push_back(value);
+    }
+    if (value != nullptr)
+      value = ctx_.make_tuple(ctx_.list(elements), span_from(elements[0]->span.begin - file_.base()));
+  }
   if (value == nullptr) {
     for (const Target& t : targets) {
       const Name n = ctx_.name(text(t.name));
