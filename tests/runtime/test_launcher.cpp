@@ -72,6 +72,17 @@ constexpr pld::ParamInfo kScale[] = {{"xs", pld::Dir::in, pld::f32, false, kXs, 
                                      {"k", pld::Dir::in, pld::f32, true, {}, {12, 5}},
                                      {"ys", pld::Dir::out, pld::f32, false, kXs, {13, 5}},
                                      {"acc", pld::Dir::inout, pld::f32, false, kAcc, {14, 5}}};
+// Extents that are expressions: a [NR, 4], b [2 * NR, 4], c [N // 4].
+void expressions(pld::Host&, pld::Params& t) {
+  if (t["b"].dim(0) != 2 * t.dim("NR") || t["c"].dim(0) != t.dim("N") / 4) throw pld::Error("extents");
+}
+constexpr pld::DimInfo kB[] = {{-1, "2 * NR", false}, {4}};
+constexpr pld::DimInfo kC[] = {{-1, "N // 4", false}};
+constexpr pld::DimInfo kN1[] = {{-1, "N - 1", false}};
+constexpr pld::ParamInfo kExpressions[] = {{"b", pld::Dir::in, pld::f32, false, kB, {40, 5}},
+                                           {"a", pld::Dir::out, pld::f32, false, kXs, {41, 5}},
+                                           {"c", pld::Dir::out, pld::f32, false, kC, {42, 5}},
+                                           {"n", pld::Dir::inout, pld::f32, false, kN1, {43, 5}}};
 constexpr pld::DimInfo kFour[] = {{4, nullptr, true}, {2}};
 constexpr pld::ParamInfo kFixed[] = {{"x", pld::Dir::in, pld::f32, false, kFour, {20, 5}}};
 constexpr pld::RankCheck kRing[] = {{"pld.tensor.allreduce mode=\"ring\"", 4, true, {22, 9}}};
@@ -80,6 +91,7 @@ constexpr pld::EntryInfo kEntries[] = {
     {.name = "block", .run = block, .place = {30, 1}},
     {.name = "fixed", .run = nothing, .params = kFixed, .max_device = 2, .place = {19, 1}},
     {.name = "ring", .run = nothing, .params = kFixed, .rank_checks = kRing, .place = {19, 1}},
+    {.name = "expressions", .run = expressions, .params = kExpressions, .place = {39, 1}},
     {.name = "single", .run = nothing, .single_rank = true, .place = {19, 1}},
 };
 constexpr pld::ProgramInfo kProgram = {"demo", "demo.pld", kEntries, kChips};
@@ -166,7 +178,8 @@ TEST_CASE("help, unknown options, options for later") {
 
 TEST_CASE("entries") {
   Shell s;
-  CHECK_THAT(s.run("--random").err, Contains("choose one with --entry: scale, block, fixed, ring, single"));
+  CHECK_THAT(s.run("--random").err,
+             Contains("choose one with --entry: scale, block, fixed, ring, expressions, single"));
   CHECK_THAT(s.run("--entry=x --random").err, Contains("no host function x"));
   CHECK(s.run("--entry=single").code == 0);
   CHECK_THAT(s.run("--entry=single --ranks 2").err, Contains("runs on one rank"));
@@ -295,4 +308,23 @@ TEST_CASE("unwritable outputs") {
   const Result r = s.run("--entry=scale --random --out ys=@none/y.npy");
   CHECK(r.code == 1);
   CHECK_THAT(r.err, Contains("none/y.npy: cannot be written"));
+}
+
+TEST_CASE("extents that are expressions") {
+  Shell s;
+  s.write<float>("b.npy", pld::f32, {6, 4}, std::vector<float>(24, 1));
+  s.write<float>("odd.npy", pld::f32, {5, 4}, std::vector<float>(20, 1));
+  s.write<float>("n.npy", pld::f32, {9}, std::vector<float>(9, 1));
+  Result r = s.run("--entry=expressions --in b=@b.npy --in n=@n.npy --out a=@a.npy --out c=@c.npy");
+  CAPTURE(r.err);
+  CHECK(r.code == 0);
+  CHECK(pld::npy::read(s.file("a.npy")).shape == std::vector<int64_t>{3, 4});
+  CHECK(pld::npy::read(s.file("c.npy")).shape == std::vector<int64_t>{2});
+  r = s.run("--entry=expressions --in b=@odd.npy --in n=@n.npy");
+  CHECK(r.code == 1);
+  CHECK_THAT(r.err, Contains("dim 2 * NR is 5 in") && Contains("which no NR gives"));
+  CHECK(s.run("--entry=expressions --random --ranks 3 --out a=@a.npy").code == 0);
+  CHECK(pld::npy::read(s.file("a.npy")).shape == std::vector<int64_t>{3, 4});
+  CHECK(s.run("--entry=expressions --random --out n=@n2.npy").code == 0);
+  CHECK(pld::npy::read(s.file("n2.npy")).shape == std::vector<int64_t>{15});
 }

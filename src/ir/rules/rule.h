@@ -166,6 +166,10 @@ bool lane_geometry(const RuleCall& call, Dims shape, Dims valid, bool shard, Dim
                    Dims& new_valid);
 bool mask_stride(const RuleCall& call, std::int64_t& stride);
 bool masked_shape(const RuleCall& call, Dims shape, std::int64_t stride, Dims& result);
+// The columns of `from` spread over those of `to`, which is the argument `target`.
+bool spreads(const RuleCall& call, Dims from, Dims to, std::size_t target);
+// The operands of gather_row, whose accumulator has this dtype and shape.
+bool gathers_rows(const RuleCall& call, DType dtype, Dims shape);
 bool mask_dtype(const RuleCall& call, DType from, DType& to);
 bool compare_ok(const RuleCall& call, DType dtype, Dims shape, DType& counts, std::int64_t& columns);
 bool sorted_pairs(const RuleCall& call, Dims shape, DType dtype, Dims& result);

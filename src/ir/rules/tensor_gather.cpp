@@ -106,6 +106,18 @@ const Type* rule_TensorScatter(const RuleCall& call) {
   return rule_SameAs0(call);
 }
 
+const Type* rule_TensorScatterMask(const RuleCall& call) {
+  const TensorType* input = call.tensor(0);
+  const TensorType* dst = call.tensor(1);
+  if (!call.same_dtype(0, 1, input->dtype, dst->dtype) || !spreads(call, input->shape, dst->shape, 1))
+    return nullptr;
+  return rule_SameAs1(call);
+}
+
+const Type* rule_TensorGatherRow(const RuleCall& call) {
+  return gathers_rows(call, call.tensor(0)->dtype, call.tensor(0)->shape) ? rule_SameAs0(call) : nullptr;
+}
+
 const Type* rule_TensorScatterUpdate(const RuleCall& call) {
   const TensorType* input = call.tensor(0);
   const TensorType* src = call.tensor(2);

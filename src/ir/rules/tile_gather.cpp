@@ -174,6 +174,87 @@ const Type* rule_TileScatter(const RuleCall& call) {
   return rule_SameAs0(call);
 }
 
+bool spreads(const RuleCall& call, Dims from, Dims to, std::size_t target) {
+  std::int64_t stride = 1;
+  if (!mask_stride(call, stride)) return false;
+  if (from.empty() || from.size() != to.size()) {
+    call.diags.report<Diag::op_shapes>(call.span, call.name(), describe(from), describe(to));
+    return false;
+  }
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const bool last = i + 1 == from.size();
+    const auto have = const_int(to[i]);
+    const auto need = const_int(from[i]);
+    const std::int64_t factor = last ? stride : 1;
+    if (!have || !need || *have == *need * factor) continue;
+    call.diags.report<Diag::op_extent>(
+        call.place(target), i, call.operand(target), call.name(),
+        last ? fmt::format("{}, {} columns times the stride {}", *need * factor, *need, stride)
+             : fmt::format("{}", *need),
+        *have);
+    return false;
+  }
+  return true;
+}
+
+const Type* rule_TileScatterMask(const RuleCall& call) {
+  const TileType* dst = call.tile(0);
+  const TileType* src = call.tile(1);
+  if (!call.same_dtype(0, 1, dst->dtype, src->dtype) || !spreads(call, src->shape, dst->shape, 0))
+    return nullptr;
+  return rule_SameAs0(call);
+}
+
+bool gathers_rows(const RuleCall& call, DType dtype, Dims shape) {
+  const TensorType* src = call.tensor(1);
+  const auto to = call.tuple(2);
+  const auto from = call.tuple(3);
+  const auto box = call.tuple(4);
+  if (!to || !from || !box || !call.same_dtype(0, 1, dtype, src->dtype)) return false;
+  if (!call.tuple_rank(2, to->size(), shape.size(), 0) ||
+      !call.tuple_rank(3, from->size(), src->shape.size(), 1)) {
+    return false;
+  }
+  if (!call.tuple_rank(4, box->size(), src->shape.size(), 1) || !call.positive(4, *box, true)) return false;
+  WindowRead read{src->shape, valid_shape_of(src), *from, *box, {}, false, false, 3, 5};
+  if (call.count() > 5) {
+    const auto valid = call.tuple(5);
+    if (!valid || !call.tuple_rank(5, valid->size(), src->shape.size(), 1)) return false;
+    read.requested = *valid;
+  }
+  if (!read_window(call, read)) return false;
+  if (box->size() != shape.size()) return true;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    // Transposed, rows of the source become columns.
+    const std::size_t j = call.flag("transpose") && shape.size() == 2 ? 1 - i : i;
+    const Expr* reach = read.requested.empty() ? (*box)[j] : read.requested[j];
+    if (provably_lt(shape[i], dim_add(call.ctx, (*to)[i], reach)) != true) continue;
+    call.diags.report<Diag::op_writes_past>(call.place(2), call.name(), i, describe((*to)[i]),
+                                            describe(reach), describe(shape[i]));
+    return false;
+  }
+  return true;
+}
+
+const Type* rule_TileGatherRow(const RuleCall& call) {
+  return gathers_rows(call, call.tile(0)->dtype, call.tile(0)->shape) ? rule_SameAs0(call) : nullptr;
+}
+
+const Type* rule_TileMScatter(const RuleCall& call) {
+  const TileType* src = call.tile(0);
+  const TileType* index = call.tile(1);
+  const TensorType* out = call.tensor(2);
+  if (!call.one_of(0, src->dtype, {DType::FP16, DType::FP32, DType::INT16, DType::INT32})) return nullptr;
+  if (!call.one_of(1, index->dtype, {DType::INT32}) || !call.same_dtype(0, 2, src->dtype, out->dtype))
+    return nullptr;
+  if (!call.rank_at_least(2, out->shape.size(), 1)) return nullptr;
+  if (const_product(src->shape) && const_product(index->shape) && !same_dims(src->shape, index->shape)) {
+    call.diags.report<Diag::op_shapes>(call.span, call.name(), describe(src->shape), describe(index->shape));
+    return nullptr;
+  }
+  return rule_SameAs2(call);
+}
+
 const Type* rule_TileScatterUpdate(const RuleCall& call) {
   const TileType* input = call.tile(0);
   if (!call.same_dtype(0, 2, input->dtype, call.tile(2)->dtype)) return nullptr;

@@ -441,3 +441,42 @@ TEST_CASE("arrays, creation and gathers") {
                  "even, found 15");
   REQUIRE_REPORT(ops, ops.type(OpId::test_deduce_raises_type, {t}), "never has a type");
 }
+
+TEST_CASE("ops between cores and into memory check their operands") {
+  Ops ops;
+  const Attr pipe = ops.kw("pipe", 4);
+  const Var* n = ops.scalar("n", DType::INDEX);
+  REQUIRE_FINE(ops, ops.type(OpId::system_sync_set, {}, {pipe, ops.kw("event_id", 13)}));
+  REQUIRE_FINE(ops, ops.type(OpId::system_sync_wait, {n}, {pipe}));
+  REQUIRE_REPORT(ops, ops.type(OpId::system_sync_set, {}, {pipe}), "exactly once");
+  REQUIRE_REPORT(ops, ops.type(OpId::system_sync_set, {n}, {pipe, ops.kw("event_id", 1)}), "found both");
+  REQUIRE_REPORT(ops, ops.type(OpId::system_sync_set, {}, {pipe, ops.kw("event_id", 14)}), "[0, 13]");
+  REQUIRE_REPORT(ops, ops.type(OpId::system_sync_set, {n}, {pipe, ops.kw("ffts_mode", 3)}), "[0, 2]");
+  const Attr soft = ops.kw("mode", AttrValue::of_string("soft"));
+  REQUIRE_REPORT(ops, ops.type(OpId::system_syncall, {}, {soft}), "gm_workspace");
+  REQUIRE_REPORT(ops, ops.type(OpId::system_syncall, {ops.tensor(DType::INT32, {64})}), "'soft'");
+  REQUIRE_REPORT(ops, ops.type(OpId::system_syncall, {ops.tensor(DType::INT32, {8})}, {soft}), "at least 16");
+  REQUIRE_REPORT(ops, ops.type(OpId::system_set_ffts, {ops.tensor(DType::INT64, {64})}), "at least 256");
+  const Var* t = ops.tile(DType::FP32, {16, 64});
+  REQUIRE_FINE(ops, ops.type(OpId::tile_tpush_to_aiv, {t}, {ops.kw("split", 3), ops.kw("lane_stride", 8)}));
+  REQUIRE_REPORT(ops, ops.type(OpId::tile_tpush_to_aic, {t}, {ops.kw("split", 3)}), "vector core only");
+  REQUIRE_REPORT(ops, ops.type(OpId::tile_tpush_to_aiv, {t}, {ops.kw("split", 1), ops.kw("lane_stride", 9)}),
+                 "[1, 8]");
+  const Var* half = ops.tile(DType::FP32, {16, 32});
+  REQUIRE_FINE(ops, ops.type(OpId::tile_scatter_mask, {t, half}, {ops.kw("mask_pattern", 1)}));
+  REQUIRE_REPORT(ops, ops.type(OpId::tile_scatter_mask, {t, half}, {ops.kw("mask_pattern", 3)}),
+                 "32 columns times the stride 4");
+  const Var* acc = ops.tensor(DType::FP32, {32, 64}, "acc");
+  const Var* x = ops.tensor(DType::FP32, {16, 64});
+  const auto rows = [&](const Dims& to, const Dims& from) {
+    return ops.type(OpId::tensor_gather_row, {acc, x, ops.tuple(to), ops.tuple(from), ops.tuple({8, 64})},
+                    {ops.kw("transpose", AttrValue::of_bool(false))});
+  };
+  REQUIRE_FINE(ops, rows({24, 0}, {8, 0}));
+  REQUIRE_REPORT(ops, rows({25, 0}, {8, 0}), "writes past the end of dimension 0");
+  REQUIRE_REPORT(ops, rows({0, 0}, {9, 0}), "reads past the end of dimension 0");
+  REQUIRE_REPORT(
+      ops,
+      ops.type(OpId::tile_mscatter, {t, ops.tile(DType::INT32, {16, 32}), ops.tensor(DType::FP32, {64})}),
+      "compatible shapes");
+}

@@ -8,6 +8,7 @@
 #include "pld/fill.h"
 #include "pld/main.h"
 #include "pld/npy.h"
+#include "pld/runtime_dims.h"
 #include "pld/runtime_options.h"
 
 namespace pld {
@@ -26,7 +27,13 @@ struct Symbol {
   std::string name;
   int64_t value;
   std::string source;  // where the value comes from
-  bool per_rank;
+};
+
+// An axis of an input file that the rank indexes.
+struct RankedAxis {
+  const DimInfo* dim;
+  int64_t extent;
+  std::string source;
 };
 
 class Program {
@@ -122,23 +129,53 @@ class Program {
     }
   }
 
-  Symbol* symbol(const char* name) {
+  Symbol* symbol(const std::string& name) {
     for (Symbol& s : symbols_) {
       if (s.name == name) return &s;
     }
     return nullptr;
   }
 
-  void bind_symbol(const DimInfo& d, int64_t value, const std::string& source) {
-    if (Symbol* s = symbol(d.symbol); s != nullptr) {
-      if (s->value != value) {
-        throw Error(std::string("dim ") + d.symbol + text(" is %lld in ", static_cast<long long>(s->value)) +
-                    s->source + text(", but %lld in ", static_cast<long long>(value)) + source);
+  // Whether some axis of this very extent is indexed by the rank.
+  bool is_ranked(const DimInfo& dim) const {
+    for (const ParamInfo& p : entry_->params) {
+      for (const DimInfo& d : p.dims) {
+        if (d.per_rank && d.extent < 0 && std::strcmp(d.symbol, dim.symbol) == 0) return true;
       }
-      s->per_rank = s->per_rank || d.per_rank;
-      return;
     }
-    symbols_.push_back({d.symbol, value, source, d.per_rank});
+    return false;
+  }
+
+  // The extents of the input files: first the symbols that stand alone, then the expressions, which have to agree.
+  void bind_extents() {
+    for (const bool alone : {true, false}) {
+      for (const Bound& b : bound_) {
+        for (int64_t i = 0; !b.file.empty() && i < b.info->dims.count; ++i) {
+          const DimInfo& d = b.info->dims[i];
+          if (d.extent >= 0) continue;
+          const DimText dim(d.symbol);
+          if ((dim.op == 0) != alone) continue;
+          bind_extent(d, dim, b.shape[static_cast<size_t>(i)],
+                      text("%s (%s)", b.file.c_str(), where(*b.info).c_str()));
+        }
+      }
+    }
+  }
+
+  void bind_extent(const DimInfo& d, const DimText& dim, int64_t extent, const std::string& source) {
+    if (is_ranked(d)) ranked_.push_back({&d, extent, source});
+    const long long e = static_cast<long long>(extent);
+    const Symbol* known = symbol(dim.symbol);
+    if (known == nullptr) {
+      const int64_t value = dim.value(extent);
+      if (value < 0)
+        throw Error(
+            text("dim %s is %lld in %s, which no %s gives", d.symbol, e, source.c_str(), dim.symbol.c_str()));
+      symbols_.push_back({dim.symbol, value, source});
+    } else if (dim.extent(known->value) != extent) {
+      throw Error(text("dim %s is %lld in %s, but %s is %lld in %s", d.symbol, e, source.c_str(),
+                       dim.symbol.c_str(), static_cast<long long>(known->value), known->source.c_str()));
+    }
   }
 
   void load_inputs() {
@@ -152,11 +189,6 @@ class Program {
         b.file = n.file;
         b.shape = a.shape;
         b.initial = std::move(a.data);
-        for (int64_t i = 0; i < p.dims.count; ++i) {
-          if (p.dims[i].extent < 0) {
-            bind_symbol(p.dims[i], b.shape[static_cast<size_t>(i)], n.file + " (" + where(p) + ")");
-          }
-        }
       }
       if (b.file.empty() && p.dir != Dir::out && !options_.random) {
         throw Error(where(p) + " (" + type_text(p) + ") has no value; give --in " + p.name +
@@ -164,6 +196,7 @@ class Program {
       }
       bound_.push_back(std::move(b));
     }
+    bind_extents();
   }
 
   // Rules of the command line for --ranks.
@@ -175,9 +208,9 @@ class Program {
         if (d.per_rank && d.extent >= 0 && (axis < 0 || d.extent < axis)) axis = d.extent, axis_param = &p;
       }
     }
-    const Symbol* bound = nullptr;
-    for (const Symbol& s : symbols_) {
-      if (s.per_rank && (bound == nullptr || s.value < bound->value)) bound = &s;
+    const RankedAxis* bound = nullptr;
+    for (const RankedAxis& r : ranked_) {
+      if (bound == nullptr || r.extent < bound->extent) bound = &r;
     }
     if (entry_->single_rank) {
       if (options_.ranks > 1)
@@ -189,8 +222,8 @@ class Program {
       ranks_ = entry_->max_device + 1;
     } else if (axis > 0) {
       ranks_ = axis;
-    } else if (bound != nullptr && bound->value > 0) {
-      ranks_ = bound->value;
+    } else if (bound != nullptr && bound->extent > 0) {
+      ranks_ = bound->extent;
     }
     const std::string at = place_text(program_, entry_->place) + ": " + entry_->name;
     const std::string have = text(" %lld ranks", static_cast<long long>(ranks_));
@@ -205,10 +238,10 @@ class Program {
       if (ranks_ < axis) warn(text_ + have + " use only a part of it");
     }
     if (bound != nullptr) {
-      const std::string text_ = "dim " + bound->name + " is " + std::to_string(bound->value) + " in " +
-                                bound->source + " and is indexed by the rank;";
-      if (ranks_ > bound->value) throw Error(text_ + have + " are too many");
-      if (ranks_ < bound->value) warn(text_ + have + " use only a part of it");
+      const std::string text_ = text("dim %s is %lld in %s and is indexed by the rank;", bound->dim->symbol,
+                                     static_cast<long long>(bound->extent), bound->source.c_str());
+      if (ranks_ > bound->extent) throw Error(text_ + have + " are too many");
+      if (ranks_ < bound->extent) warn(text_ + have + " use only a part of it");
     }
     for (const RankCheck& c : entry_->rank_checks) {
       if (c.exact ? ranks_ == c.count : ranks_ <= c.count) continue;
@@ -220,25 +253,33 @@ class Program {
   void warn(const std::string& message) const { std::fprintf(stderr, "warning: %s\n", message.c_str()); }
 
   void bind_shapes() {
-    for (const ParamInfo& p : entry_->params) {  // dims that no file gives
-      for (const DimInfo& d : p.dims) {
-        if (d.extent >= 0 || symbol(d.symbol) != nullptr) continue;
-        bool per_rank = false;
-        for (const ParamInfo& q : entry_->params) {
-          for (const DimInfo& e : q.dims)
-            per_rank = per_rank || (e.extent < 0 && std::strcmp(e.symbol, d.symbol) == 0 && e.per_rank);
+    for (const bool ranked : {true, false}) {  // dims that no file gives
+      for (const ParamInfo& p : entry_->params) {
+        for (const DimInfo& d : p.dims) {
+          if (d.extent >= 0 || is_ranked(d) != ranked) continue;
+          const DimText dim(d.symbol);
+          if (symbol(dim.symbol) != nullptr) continue;
+          if (!ranked && !options_.random) {
+            throw Error(text("%s: dim %s is given by no input; give an input that has it, or --random",
+                             where(p).c_str(), d.symbol));
+          }
+          int64_t value = ranked ? ranks_ : 16;
+          if (ranked) {  // the first value whose extent is enough
+            for (value = 0; dim.extent(value) < ranks_;) ++value;
+          }
+          symbols_.push_back({dim.symbol, value, ranked ? "the rank count" : "--random"});
         }
-        if (!per_rank && !options_.random) {
-          throw Error(where(p) + ": dim " + d.symbol +
-                      " is given by no input; give an input that has it, or --random");
-        }
-        symbols_.push_back({d.symbol, per_rank ? ranks_ : 16, "the rank count", per_rank});
       }
     }
     for (Bound& b : bound_) {
       const ParamInfo& p = *b.info;
       if (b.file.empty()) {
-        for (const DimInfo& d : p.dims) b.shape.push_back(d.extent >= 0 ? d.extent : symbol(d.symbol)->value);
+        for (const DimInfo& d : p.dims) {
+          const DimText dim(d.extent >= 0 ? "" : d.symbol);
+          const int64_t extent = d.extent >= 0 ? d.extent : dim.extent(symbol(dim.symbol)->value);
+          if (extent < 0) throw Error(text("%s: dim %s is negative", where(p).c_str(), d.symbol));
+          b.shape.push_back(extent);
+        }
       }
       uint64_t bytes = static_cast<uint64_t>(size_of(p.dtype));
       for (int64_t e : b.shape) bytes *= static_cast<uint64_t>(e);
@@ -448,6 +489,7 @@ class Program {
   int64_t ranks_ = 2;
   std::vector<Bound> bound_;
   std::vector<Symbol> symbols_;
+  std::vector<RankedAxis> ranked_;
   Params params_;
 };
 
