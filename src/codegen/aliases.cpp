@@ -5,6 +5,26 @@
 
 namespace pldc {
 
+const std::vector<int>& ReturnedParams::of(const Function* function) {
+  // A function that is on a way back to itself returns nothing that is known.
+  const auto [entry, fresh] = known_.try_emplace(function);
+  if (!fresh) return entry->second;
+  std::vector<int> found;
+  if (const ReturnStmt* ret = first_return(function->body)) {
+    Aliases aliases(*this);
+    aliases.add(function->body);
+    for (const Expr* value : ret->values) {
+      const Expr* root = aliases.root(value);
+      int index = ParamTracer::kNone;
+      for (std::size_t i = 0; i < function->params.size(); ++i) {
+        if (function->params[i].var == root) index = static_cast<int>(i);
+      }
+      found.push_back(index);
+    }
+  }
+  return known_[function] = std::move(found);
+}
+
 void Aliases::add(Body body) {
   for (const Stmt* stmt : body) {
     if (const auto* assign = dyn<AssignStmt>(stmt)) {
@@ -57,7 +77,7 @@ const Expr* Aliases::argument_returned(const Expr* value, std::size_t index, std
   if (submit == nullptr && (call == nullptr || call->is_op())) return nullptr;
   const Function* callee = calls_.function(call != nullptr ? call->function : submit->function);
   if (callee == nullptr) return nullptr;
-  const std::vector<int>& returned = calls_.returned_params(callee);
+  const std::vector<int>& returned = calls_.of(callee);
   if (index >= returned.size() || (results != 0 && returned.size() != results)) return nullptr;
   const int param = returned[index];
   const List<const Expr*> args = call != nullptr ? call->args : submit->args;

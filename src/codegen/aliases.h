@@ -8,10 +8,23 @@
 
 namespace pldc {
 
+// Which of its parameters each function of a program returns. Unlike ParamTracer it looks through branches that agree.
+class ReturnedParams {
+ public:
+  explicit ReturnedParams(const Program* program) : program_(program) {}
+  const Function* function(Name name) const { return program_->find(name); }
+  // For each value of the first return statement the position of the parameter, or ParamTracer::kNone.
+  const std::vector<int>& of(const Function* function);
+
+ private:
+  const Program* program_;
+  std::unordered_map<const Function*, std::vector<int>> known_;
+};
+
 class Aliases {
  public:
-  // `calls` answers which parameter a callee returns; it must outlive this.
-  explicit Aliases(ParamTracer& calls) : calls_(calls) {}
+  // `calls` must outlive this.
+  explicit Aliases(ReturnedParams& calls) : calls_(calls) {}
   // Takes in the definitions of a body. Bodies of several functions may be added.
   void add(Body body);
 
@@ -29,13 +42,14 @@ class Aliases {
   enum class Kind : std::uint8_t { Value, Carry, LoopResult, IfResult };
   struct Def {
     Kind kind;
-    const Expr* first = nullptr;   // Value; Carry: initial value; LoopResult: the carry; IfResult: of the first branch
+    const Expr* first =
+        nullptr;  // Value; Carry: initial value; LoopResult: the carry; IfResult: of the first branch
     const Expr* second = nullptr;  // Carry: what the body yields; IfResult: of the second branch
   };
   void collect_loop(List<IterArg> args, List<const Var*> results, Body body);
   const Expr* step(const Var* var) const;
 
-  ParamTracer& calls_;
+  ReturnedParams& calls_;
   std::unordered_map<const Var*, Def> defs_;
   mutable std::unordered_map<const Var*, const Expr*> roots_;
 };

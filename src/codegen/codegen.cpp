@@ -1,10 +1,10 @@
 #include "codegen/codegen.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
-
-#include <fmt/format.h>
 
 #include "codegen/chip/builtin.h"
 #include "codegen/device/kernel.h"
@@ -20,16 +20,20 @@ namespace {
 
 // Functions of the C library that a namespace of that name would collide with.
 constexpr std::string_view kLibraryFunctions[] = {
-    "abort", "abs",   "access", "alarm",  "basename", "bind",  "calloc", "ceil",  "clock",  "clone", "close",  "cos",
-    "daemon", "difftime", "div", "dup",   "exit",     "exp",   "fdim",   "floor", "fork",   "free",  "gamma",  "getenv",
-    "index", "j0",    "j1",     "jn",     "kill",     "labs",  "link",   "log",   "logb",   "malloc", "nice",  "open",
-    "pause", "pipe",  "pow",    "printf", "puts",     "qsort", "rand",   "random", "read",  "remove", "rename", "rindex",
-    "round", "scalb", "select", "send",   "signal",   "sin",   "sleep",  "sqrt",  "stat",   "strlen", "sync",  "system",
-    "tan",   "time",  "times",  "trunc",  "truncate", "unlink", "wait",  "write", "y0",     "y1",    "yn"};
+    "abort",  "abs",      "access", "alarm",  "basename", "bind",   "calloc", "ceil",   "clock",
+    "clone",  "close",    "cos",    "daemon", "difftime", "div",    "dup",    "exit",   "exp",
+    "fdim",   "floor",    "fork",   "free",   "gamma",    "getenv", "index",  "j0",     "j1",
+    "jn",     "kill",     "labs",   "link",   "log",      "logb",   "malloc", "nice",   "open",
+    "pause",  "pipe",     "pow",    "printf", "puts",     "qsort",  "rand",   "random", "read",
+    "remove", "rename",   "rindex", "round",  "scalb",    "select", "send",   "signal", "sin",
+    "sleep",  "sqrt",     "stat",   "strlen", "sync",     "system", "tan",    "time",   "times",
+    "trunc",  "truncate", "unlink", "wait",   "write",    "y0",     "y1",     "yn"};
 
 std::string namespace_name(std::string_view stem) {
   std::string name = cpp_identifier(stem);
-  if (std::find(std::begin(kLibraryFunctions), std::end(kLibraryFunctions), name) != std::end(kLibraryFunctions)) name += '_';
+  if (std::find(std::begin(kLibraryFunctions), std::end(kLibraryFunctions), name) !=
+      std::end(kLibraryFunctions))
+    name += '_';
   return name;
 }
 
@@ -42,8 +46,8 @@ std::string shown_source(const BuildOptions& options) {
 
 class Generator {
  public:
-  Generator(Context& context, const Program* program, const SourceManager& sources, const BuildOptions& options,
-            DiagSink& diags)
+  Generator(Context& context, const Program* program, const SourceManager& sources,
+            const BuildOptions& options, DiagSink& diags)
       : program_(program),
         options_(options),
         diags_(diags),
@@ -109,9 +113,11 @@ class Generator {
   }
 
   // The symbols of all chips and kernels must differ: "pldk_a_b_c" may be kernel b_c of chip a or c of a_b.
-  static std::string kernel_name(const ChipCode& chip, const std::string& base, std::unordered_set<std::string>& symbols) {
+  static std::string kernel_name(const ChipCode& chip, const std::string& base,
+                                 std::unordered_set<std::string>& symbols) {
     std::string name = base;
-    for (int n = 1; !symbols.insert(chip.ref.name + "_" + name).second; ++n) name = fmt::format("{}_{}", base, n);
+    for (int n = 1; !symbols.insert(chip.ref.name + "_" + name).second; ++n)
+      name = fmt::format("{}_{}", base, n);
     return name;
   }
 
@@ -124,7 +130,8 @@ class Generator {
     kernel.name = kernel_name(chip, kernel.title, symbols);
     kernel.text = emit_builtin_kernel(variant);
     const OpInfo& info = op_info(variant.op);
-    for (std::size_t i = 0; i < info.operand_count(); ++i) kernel.builtin_args.emplace_back(info.operands[i].name);
+    for (std::size_t i = 0; i < info.operand_count(); ++i)
+      kernel.builtin_args.emplace_back(info.operands[i].name);
     kernel.builtin_args.emplace_back("domain size");
     kernel.builtin_args.emplace_back("context");
     chip.kernels.push_back(std::move(kernel));
@@ -136,7 +143,6 @@ class Generator {
     const Signature signature = signature_of(ref.function);
     chip.args = signature.tensors + signature.scalars;
     chip.text = std::move(text.text);
-    chip.place = ref.function->span;
     for (ChipKernel& used : text.kernels) {
       KernelCode kernel;
       kernel.function = used.function;
@@ -144,7 +150,6 @@ class Generator {
       kernel.name = kernel_name(chip, cpp_name_part(kernel.title), symbols);
       kernel.signature = std::move(used.signature);
       kernel.cube = used.function->func_type == FuncType::AIC;
-      kernel.place = used.function->span;
       emit_kernel_text(chip, kernel);
       chip.kernels.push_back(std::move(kernel));
     }
@@ -152,7 +157,8 @@ class Generator {
 
   void emit_kernel_text(const ChipCode& chip, KernelCode& kernel) {
     auto [place, fresh] = placements_.try_emplace(kernel.function);
-    if (fresh && !place_tiles(env_.ir, diags_, kernel.function, place->second)) failed_.insert(kernel.function);
+    if (fresh && !place_tiles(env_.ir, diags_, kernel.function, place->second))
+      failed_.insert(kernel.function);
     if (failed_.count(kernel.function) != 0) return;
     const KernelEnv env{env_.ir,       diags_,      places_,          options_,     *program_,
                         chip.ref.name, kernel.name, kernel.signature, place->second};
@@ -168,7 +174,7 @@ class Generator {
   const BuildOptions& options_;
   DiagSink& diags_;
   Places places_;
-  ParamTracer calls_;
+  ReturnedParams calls_;
   EmitEnv env_;
   ChipTable chips_;
   ProgramCode code_;
@@ -178,8 +184,8 @@ class Generator {
 
 }  // namespace
 
-bool generate(Context& context, const Module& module, const SourceManager& sources, const BuildOptions& options,
-              DiagSink& diags, std::vector<OutputFile>& out) {
+bool generate(Context& context, const Module& module, const SourceManager& sources,
+              const BuildOptions& options, DiagSink& diags, std::vector<OutputFile>& out) {
   if (module.program == nullptr) return false;
   const Program* program = normalize_for_codegen(context, module.program, diags);
   if (program == nullptr) return false;

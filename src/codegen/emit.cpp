@@ -1,11 +1,11 @@
 #include "codegen/emit.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-
-#include <fmt/format.h>
 
 #include "ir/auto_name.h"
 
@@ -17,51 +17,191 @@ constexpr bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // C++20 keywords, alternative tokens included.
-constexpr std::string_view kKeywords[] = {
-    "alignas",      "alignof",     "and",           "and_eq",       "asm",        "auto",
-    "bitand",       "bitor",       "bool",          "break",        "case",       "catch",
-    "char",         "char16_t",    "char32_t",      "char8_t",      "class",      "co_await",
-    "co_return",    "co_yield",    "compl",         "concept",      "const",      "const_cast",
-    "consteval",    "constexpr",   "constinit",     "continue",     "decltype",   "default",
-    "delete",       "do",          "double",        "dynamic_cast", "else",       "enum",
-    "explicit",     "export",      "extern",        "false",        "final",      "float",
-    "for",          "friend",      "goto",          "if",           "import",     "inline",
-    "int",          "long",        "module",        "mutable",      "namespace",  "new",
-    "noexcept",     "not",         "not_eq",        "nullptr",      "operator",   "or",
-    "or_eq",        "override",    "private",       "protected",    "public",     "register",
-    "reinterpret_cast", "requires", "return",       "short",        "signed",     "sizeof",
-    "static",       "static_assert", "static_cast", "struct",       "switch",     "template",
-    "this",         "thread_local", "throw",        "true",         "try",        "typedef",
-    "typeid",       "typename",    "union",         "unsigned",     "using",      "virtual",
-    "void",         "volatile",    "wchar_t",       "while",        "xor",        "xor_eq"};
+constexpr std::string_view kKeywords[] = {"alignas",
+                                          "alignof",
+                                          "and",
+                                          "and_eq",
+                                          "asm",
+                                          "auto",
+                                          "bitand",
+                                          "bitor",
+                                          "bool",
+                                          "break",
+                                          "case",
+                                          "catch",
+                                          "char",
+                                          "char16_t",
+                                          "char32_t",
+                                          "char8_t",
+                                          "class",
+                                          "co_await",
+                                          "co_return",
+                                          "co_yield",
+                                          "compl",
+                                          "concept",
+                                          "const",
+                                          "const_cast",
+                                          "consteval",
+                                          "constexpr",
+                                          "constinit",
+                                          "continue",
+                                          "decltype",
+                                          "default",
+                                          "delete",
+                                          "do",
+                                          "double",
+                                          "dynamic_cast",
+                                          "else",
+                                          "enum",
+                                          "explicit",
+                                          "export",
+                                          "extern",
+                                          "false",
+                                          "final",
+                                          "float",
+                                          "for",
+                                          "friend",
+                                          "goto",
+                                          "if",
+                                          "import",
+                                          "inline",
+                                          "int",
+                                          "long",
+                                          "module",
+                                          "mutable",
+                                          "namespace",
+                                          "new",
+                                          "noexcept",
+                                          "not",
+                                          "not_eq",
+                                          "nullptr",
+                                          "operator",
+                                          "or",
+                                          "or_eq",
+                                          "override",
+                                          "private",
+                                          "protected",
+                                          "public",
+                                          "register",
+                                          "reinterpret_cast",
+                                          "requires",
+                                          "return",
+                                          "short",
+                                          "signed",
+                                          "sizeof",
+                                          "static",
+                                          "static_assert",
+                                          "static_cast",
+                                          "struct",
+                                          "switch",
+                                          "template",
+                                          "this",
+                                          "thread_local",
+                                          "throw",
+                                          "true",
+                                          "try",
+                                          "typedef",
+                                          "typeid",
+                                          "typename",
+                                          "union",
+                                          "unsigned",
+                                          "using",
+                                          "virtual",
+                                          "void",
+                                          "volatile",
+                                          "wchar_t",
+                                          "while",
+                                          "xor",
+                                          "xor_eq"};
 
 // What the generated code itself uses, and macros of the C library; a local of that name would hide or break it.
-constexpr std::string_view kLibraryNames[] = {
-    "AICORE",         "BLayout",        "BUFSIZ",         "CHAR_BIT",        "ChipTaskArgs",   "ChipTensor",
-    "CommContext",    "CoreTaskArgs",   "DataType",       "EOF",             "GlobalTensor",   "INFINITY",
-    "LINE_MAX",       "Layout",         "MixedKernels",   "NAN",             "NULL",           "PadValue",
-    "RAND_MAX",       "SLayout",        "SaturationMode", "Shape",           "Stride",         "TaskOutputTensors",
-    "TensorCreateInfo", "Tile",         "TileAcc",        "TileLeft",        "TileRight",      "TileType",
-    "RoundMode",      "AtomicType",     "CmpMode",        "PipeDir",         "alloc_tensors",  "assert",
-    "bfloat16_t",     "comm",           "decltype",       "errno",           "float8_e4m3_t",  "float8_e8m0_t",
-    "get_block_idx",  "get_block_num",  "get_sub_block_id", "half",          "int16_t",        "int32_t",
-    "int64_t",        "int8_t",         "kInvalidKernel", "kernel_entry",    "linux",          "main",
-    "offsetof",       "pipe_barrier",   "pld",            "pto",             "set_flag",       "signals",
-    "size_t",         "std",            "stderr",         "stdin",           "stdout",         "uint16_t",
-    "uint32_t",       "uint64_t",       "uint8_t",        "unix",            "wait_flag"};
+constexpr std::string_view kLibraryNames[] = {"AICORE",
+                                              "BLayout",
+                                              "BUFSIZ",
+                                              "CHAR_BIT",
+                                              "ChipTaskArgs",
+                                              "ChipTensor",
+                                              "CommContext",
+                                              "CoreTaskArgs",
+                                              "DataType",
+                                              "EOF",
+                                              "GlobalTensor",
+                                              "INFINITY",
+                                              "LINE_MAX",
+                                              "Layout",
+                                              "MixedKernels",
+                                              "NAN",
+                                              "NULL",
+                                              "PadValue",
+                                              "RAND_MAX",
+                                              "SLayout",
+                                              "SaturationMode",
+                                              "Shape",
+                                              "Stride",
+                                              "TaskOutputTensors",
+                                              "TensorCreateInfo",
+                                              "Tile",
+                                              "TileAcc",
+                                              "TileLeft",
+                                              "TileRight",
+                                              "TileType",
+                                              "RoundMode",
+                                              "AtomicType",
+                                              "CmpMode",
+                                              "PipeDir",
+                                              "alloc_tensors",
+                                              "assert",
+                                              "bfloat16_t",
+                                              "comm",
+                                              "decltype",
+                                              "errno",
+                                              "float8_e4m3_t",
+                                              "float8_e8m0_t",
+                                              "get_block_idx",
+                                              "get_block_num",
+                                              "get_sub_block_id",
+                                              "half",
+                                              "int16_t",
+                                              "int32_t",
+                                              "int64_t",
+                                              "int8_t",
+                                              "kInvalidKernel",
+                                              "kernel_entry",
+                                              "linux",
+                                              "main",
+                                              "offsetof",
+                                              "pipe_barrier",
+                                              "pld",
+                                              "pto",
+                                              "set_flag",
+                                              "signals",
+                                              "size_t",
+                                              "std",
+                                              "stderr",
+                                              "stdin",
+                                              "stdout",
+                                              "uint16_t",
+                                              "uint32_t",
+                                              "uint64_t",
+                                              "uint8_t",
+                                              "unix",
+                                              "wait_flag"};
 
 template <std::size_t N>
 bool contains(const std::string_view (&list)[N], std::string_view word) {
   return std::find(std::begin(list), std::end(list), word) != std::end(list);
 }
 
-bool starts_with(std::string_view text, std::string_view begin) { return text.substr(0, begin.size()) == begin; }
+bool starts_with(std::string_view text, std::string_view begin) {
+  return text.substr(0, begin.size()) == begin;
+}
 
 // Families of names that belong to the libraries: tile instructions, macros.
 bool is_library_name(std::string_view name) {
   if (contains(kLibraryNames, name)) return true;
-  for (const std::string_view prefix : {"PIPE_", "EVENT_", "PLD_", "PTO2", "INT", "UINT", "SIZE_", "M_", "FP_", "E",
-                                        "FLT_", "DBL_", "SIG", "WCHAR_", "pld_", "rt_", "aicpu_", "pldc_", "pldk_"}) {
+  for (const std::string_view prefix :
+       {"PIPE_", "EVENT_", "PLD_", "PTO2", "INT", "UINT", "SIZE_", "M_", "FP_", "E", "FLT_", "DBL_", "SIG",
+        "WCHAR_", "pld_", "rt_", "aicpu_", "pldc_", "pldk_"}) {
     if (!starts_with(name, prefix)) continue;
     // A single capital E followed by capitals is an errno macro; "Edge" and "E" are names.
     if (prefix == "E" && !(name.size() > 2 && is_upper(name[1]) && is_upper(name[2]))) continue;
@@ -102,13 +242,15 @@ void CppText::open(std::string_view head) {
 
 void CppText::close(std::string_view tail) {
   // No blank line before a closing brace.
-  while (text_.size() >= 2 && text_[text_.size() - 1] == '\n' && text_[text_.size() - 2] == '\n') text_.pop_back();
+  while (text_.size() >= 2 && text_[text_.size() - 1] == '\n' && text_[text_.size() - 2] == '\n')
+    text_.pop_back();
   --depth_;
   line("}" + std::string(tail));
 }
 
 void CppText::middle(std::string_view text) {
-  while (text_.size() >= 2 && text_[text_.size() - 1] == '\n' && text_[text_.size() - 2] == '\n') text_.pop_back();
+  while (text_.size() >= 2 && text_[text_.size() - 1] == '\n' && text_[text_.size() - 2] == '\n')
+    text_.pop_back();
   --depth_;
   line(text);
   ++depth_;
@@ -138,13 +280,15 @@ void CppText::call(std::string_view head, const std::vector<std::string>& args, 
   bool broken = false;
   for (std::size_t i = 0; i < args.size(); ++i) {
     std::string piece = args[i] + (i + 1 < args.size() ? "," : std::string(tail));
-    const bool glue = i == 0 || (broken && now == "    ");
-    if (!glue && now.size() + 1 + piece.size() > room) {
+    const bool glue = broken && now == "    ";
+    const std::size_t blank = i == 0 ? 0 : 1;
+    // A line that is too long is broken, unless a line of its own would not hold the piece either.
+    if (!glue && now.size() + blank + piece.size() > room && (i != 0 || piece.size() + 4 <= room)) {
       line(now);
       now = "    ";
       broken = true;
     }
-    if (i != 0 && now != "    ") now += ' ';
+    if (blank != 0 && now != "    ") now += ' ';
     now += piece;
   }
   if (args.empty()) now += tail;
@@ -207,7 +351,8 @@ std::string cpp_comment(std::string_view text) {
     out += byte < 0x20 || byte == 0x7f ? ' ' : byte > 0x7f ? '?' : c;
   }
   while (!out.empty() && out.back() == ' ') out.pop_back();
-  if (!out.empty() && (out.back() == '\\' || (out.size() >= 3 && out.substr(out.size() - 3) == "\?\?/"))) out += '.';
+  if (!out.empty() && (out.back() == '\\' || (out.size() >= 3 && out.substr(out.size() - 3) == "\?\?/")))
+    out += '.';
   return out;
 }
 
@@ -312,7 +457,8 @@ void CppNames::pop() { blocks_.pop_back(); }
 
 bool CppNames::taken(const std::string& name) const {
   if (reserved_.count(name) != 0) return true;
-  return std::any_of(blocks_.begin(), blocks_.end(), [&](const auto& block) { return block.count(name) != 0; });
+  return std::any_of(blocks_.begin(), blocks_.end(),
+                     [&](const auto& block) { return block.count(name) != 0; });
 }
 
 std::string CppNames::fresh(std::string_view like) {

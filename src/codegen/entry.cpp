@@ -1,9 +1,9 @@
 #include "codegen/entry.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_set>
-
-#include <fmt/format.h>
 
 #include "ir/walk.h"
 
@@ -16,7 +16,8 @@ std::unordered_set<Name> called_functions(const Program& program) {
     walk_stmts(f->body, [&](const Stmt* stmt) {
       for_each_expr(stmt, [&](const Expr* root) {
         walk_expr(root, [&](const Expr* e) {
-          if (const auto* call = dyn<Call>(e); call != nullptr && !call->is_op()) called.insert(call->function);
+          if (const auto* call = dyn<Call>(e); call != nullptr && !call->is_op())
+            called.insert(call->function);
           if (const auto* submit = dyn<Submit>(e)) called.insert(submit->function);
         });
       });
@@ -88,14 +89,17 @@ std::optional<EntryChoice> choose_entries(const Program& program, std::string_vi
       return std::nullopt;
     }
     if (choice.functions.size() > 1) {
-      diags.report<Diag::codegen_several_entries>(choice.functions.front()->name_span, choice.functions.front()->name.text())
+      diags
+          .report<Diag::codegen_several_entries>(choice.functions.front()->name_span,
+                                                 choice.functions.front()->name.text())
           .help("choose one with --entry: {}", names_of(choice.functions));
       return std::nullopt;
     }
   }
   if (choice.single_rank && choice.functions.front()->is_kernel() && has_pipes(choice.functions.front())) {
-    diags.report<Diag::codegen_kernel_alone>(choice.functions.front()->name_span, choice.functions.front()->name.text(),
-                                             "it has cross-core pipes")
+    diags
+        .report<Diag::codegen_kernel_alone>(choice.functions.front()->name_span,
+                                            choice.functions.front()->name.text(), "it has cross-core pipes")
         .help("write a Group function that calls the kernels at both ends");
     return std::nullopt;
   }

@@ -115,7 +115,9 @@ DType operand_dtype(const Binary* expr) {
 
 std::string ScalarText::as(const Expr* expr, DType dtype) const { return converted(expr, dtype, 0); }
 
-std::string ScalarText::index_operand(const Expr* expr) const { return converted(expr, DType::INDEX, kUnary); }
+std::string ScalarText::index_operand(const Expr* expr) const {
+  return converted(expr, DType::INDEX, kUnary);
+}
 
 std::string ScalarText::condition(const Expr* expr) const { return converted(expr, DType::BOOL, 0); }
 
@@ -203,9 +205,11 @@ std::string ScalarText::binary(const Binary* expr, int level) const {
   DType out_dtype = is_comparison(expr->op) || is_logical(expr->op) ? DType::BOOL : dtype;
 
   if (op.level == kPrimary) {  // a helper: the type is written, so that literals need none
-    out = fmt::format("{}<{}>({}, {})", op.text, type, converted(expr->lhs, dtype, 0), converted(expr->rhs, dtype, 0));
+    out = fmt::format("{}<{}>({}, {})", op.text, type, converted(expr->lhs, dtype, 0),
+                      converted(expr->rhs, dtype, 0));
   } else if (expr->op == BinaryOp::FloatDiv && !is_float(dtype)) {
-    out = fmt::format("static_cast<double>({}) / static_cast<double>({})", text(expr->lhs, 0), text(expr->rhs, 0));
+    out = fmt::format("static_cast<double>({}) / static_cast<double>({})", text(expr->lhs, 0),
+                      text(expr->rhs, 0));
     out = cast_to(cpp_scalar_type(own), out);
     out_level = kPrimary;
     out_dtype = own;
@@ -217,17 +221,19 @@ std::string ScalarText::binary(const Binary* expr, int level) const {
     if (op.level == kOr || op.level == kAnd) left = right = kEquality;
     if (op.level == kEquality || op.level == kRelation) left = right = kShift;
     if (is_logical(expr->op)) {
-      if (const auto* inner = dyn<Binary>(expr->lhs); inner != nullptr && inner->op == expr->op) left = op.level;
+      if (const auto* inner = dyn<Binary>(expr->lhs); inner != nullptr && inner->op == expr->op)
+        left = op.level;
       if (expr->op == BinaryOp::Xor) left = right = kUnary;
     }
     std::string lhs = converted(expr->lhs, dtype, left);
     std::string rhs = converted(expr->rhs, dtype, right);
     // Two literals would be computed in int.
-    if (is_wide(dtype) && is_bare_literal(expr->lhs) &&
-        (is_bare_literal(expr->rhs) || op.level == kShift) && !is_comparison(expr->op)) {
+    if (is_wide(dtype) && is_bare_literal(expr->lhs) && (is_bare_literal(expr->rhs) || op.level == kShift) &&
+        !is_comparison(expr->op)) {
       lhs = fmt::format("{}{{{}}}", type, converted(expr->lhs, dtype, 0));
     }
-    if (dtype == DType::UINT16 && expr->op == BinaryOp::Mul) lhs = cast_to("uint32_t", lhs);  // 0xffff * 0xffff
+    if (dtype == DType::UINT16 && expr->op == BinaryOp::Mul)
+      lhs = cast_to("uint32_t", lhs);  // 0xffff * 0xffff
     out = fmt::format("{} {} {}", lhs, op.text, rhs);
     const bool narrow = computes_in_int(dtype) && out_dtype != DType::BOOL;
     if (narrow || ((dtype == DType::FP16 || dtype == DType::BF16) && out_dtype != DType::BOOL)) {

@@ -1,8 +1,8 @@
 #include "codegen/function.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "frontend/text.h"
 #include "ir/check_op.h"
@@ -28,7 +28,8 @@ bool is_stable(const Expr* expr) {
   bool stable = true;
   walk_expr(expr, [&](const Expr* e) {
     const auto* call = dyn<Call>(e);
-    if (call != nullptr && call->op != OpId::pld_system_world_size && call->op != OpId::tensor_dim) stable = false;
+    if (call != nullptr && call->op != OpId::pld_system_world_size && call->op != OpId::tensor_dim)
+      stable = false;
   });
   return stable;
 }
@@ -43,8 +44,9 @@ bool is_pure(const Expr* value) {
       const auto* call = static_cast<const Call*>(value);
       if (!call->is_op()) return false;
       const Effects& effects = op_info(call->op).effects;
-      if (call->op == OpId::tensor_create || call->op == OpId::tensor_full || call->op == OpId::pld_tensor_window ||
-          call->op == OpId::pld_tensor_alloc_window_buffer || call->op == OpId::pld_system_get_comm_ctx) {
+      if (call->op == OpId::tensor_create || call->op == OpId::tensor_full ||
+          call->op == OpId::pld_tensor_window || call->op == OpId::pld_tensor_alloc_window_buffer ||
+          call->op == OpId::pld_system_get_comm_ctx) {
         return true;
       }
       return !effects.side_effect && effects.result_aliases < 0;
@@ -65,7 +67,7 @@ bool is_pure(const Expr* value) {
 
 // ---- looking ahead -------------------------------------------------------------------------------------------------
 
-void FunctionEmitter::look_at(Body body) {
+void FunctionEmitter::look_at(Body body, bool results) {
   aliases_.add(body);
   walk_stmts(body, [&](const Stmt* stmt) {
     const auto* assign = dyn<AssignStmt>(stmt);
@@ -80,7 +82,7 @@ void FunctionEmitter::look_at(Body body) {
       });
     });
   });
-  find_needed(body);
+  find_needed(body, results);
 }
 
 const std::vector<std::pair<const Var*, std::size_t>>& FunctionEmitter::elements_of(const Var* tuple) const {
@@ -89,8 +91,9 @@ const std::vector<std::pair<const Var*, std::size_t>>& FunctionEmitter::elements
   return found != taken_.end() ? found->second : none;
 }
 
-void FunctionEmitter::find_needed(Body body) {
+void FunctionEmitter::find_needed(Body body, bool results) {
   walk_stmts(body, [&](const Stmt* stmt) {
+    if (!results && stmt->kind == StmtKind::Return) return;
     const auto* assign = dyn<AssignStmt>(stmt);
     if (assign != nullptr && is_pure(assign->value)) return;
     for_each_expr(stmt, [&](const Expr* e) { need(e); });
@@ -98,12 +101,15 @@ void FunctionEmitter::find_needed(Body body) {
 }
 
 void FunctionEmitter::need(const Expr* value) {
+  // Program order respects what a dummy task waits for, and its C++ form takes no tasks.
+  if (op_call(value, OpId::system_task_dummy) != nullptr) return;
   walk_expr(value, [&](const Expr* e) {
     const auto* var = dyn<Var>(e);
     if (var == nullptr || !needed_.insert(var).second) return;
     const auto found = pure_.find(var);
     // The size of a window is computed where its domain is opened.
-    if (found == pure_.end() || op_call(found->second, OpId::pld_tensor_alloc_window_buffer) != nullptr) return;
+    if (found == pure_.end() || op_call(found->second, OpId::pld_tensor_alloc_window_buffer) != nullptr)
+      return;
     need(found->second);
   });
 }
@@ -165,8 +171,17 @@ std::string FunctionEmitter::brief(const Expr* value) const {
   if (const auto* var = dyn<Var>(value)) {
     const Expr* definition = aliases_.definition(var);
     if (const Call* slice = op_call(definition, OpId::tensor_slice)) {
-      const Expr* offsets = argument(slice, "offset");
-      return brief(slice->args[0]) + (offsets != nullptr ? brief(offsets) : "[..]");
+      // x[r] rather than x[r, 0, 0]: the indices of the axes that go away, if the others start at 0.
+      const auto* offsets = dyn<MakeTuple>(argument(slice, "offset"));
+      if (offsets == nullptr) return brief(slice->args[0]) + "[..]";
+      const auto* dropped = dyn<MakeTuple>(argument(slice, "drop_dims"));
+      std::size_t shown = offsets->elements.size();
+      const std::size_t least =
+          dropped != nullptr ? std::max<std::size_t>(dropped->elements.size(), 1) : shown;
+      while (shown > least && const_int(offsets->elements[shown - 1]) == 0) --shown;
+      std::string indices;
+      for (std::size_t i = 0; i < shown; ++i) indices += (i == 0 ? "" : ", ") + brief(offsets->elements[i]);
+      return fmt::format("{}[{}]", brief(slice->args[0]), indices);
     }
     return std::string(plain_name(var->name.text()));
   }
@@ -180,16 +195,21 @@ std::string FunctionEmitter::brief(const Expr* value) const {
     return fmt::format("submit {}({})", submit->function.text(), list(submit->args));
   }
   if (const auto* call = dyn<Call>(value)) {
-    std::string out = fmt::format("{}({})", call->is_op() ? op_info(call->op).name : call->function.text(), list(call->args));
-    if (const AttrValue* device = find_attr(call->attrs, "device"); device != nullptr && device->kind != AttrKind::Int) {
+    std::string out = fmt::format("{}({})", call->is_op() ? op_info(call->op).name : call->function.text(),
+                                  list(call->args));
+    if (const AttrValue* device = find_attr(call->attrs, "device");
+        device != nullptr && device->kind != AttrKind::Int) {
       out += ", device=" + brief(device->expr);
     }
     return out;
   }
   if (const auto* binary = dyn<Binary>(value)) {
     const std::string_view op = info_of(binary->op).text;
-    if (op == "min" || op == "max") return fmt::format("{}({}, {})", op, brief(binary->lhs), brief(binary->rhs));
-    const auto side = [&](const Expr* e) { return dyn<Binary>(e) != nullptr ? "(" + brief(e) + ")" : brief(e); };
+    if (op == "min" || op == "max")
+      return fmt::format("{}({}, {})", op, brief(binary->lhs), brief(binary->rhs));
+    const auto side = [&](const Expr* e) {
+      return dyn<Binary>(e) != nullptr ? "(" + brief(e) + ")" : brief(e);
+    };
     return fmt::format("{} {} {}", side(binary->lhs), op, side(binary->rhs));
   }
   if (const auto* cast = dyn<Cast>(value)) return brief(cast->operand);
@@ -199,7 +219,8 @@ std::string FunctionEmitter::brief(const Expr* value) const {
 
 void FunctionEmitter::unsupported(const Expr* call, Span span) {
   const auto* op = dyn<Call>(call);
-  const std::string name = op != nullptr && op->is_op() ? std::string(op_info(op->op).name) : print_expr(call);
+  const std::string name =
+      op != nullptr && op->is_op() ? std::string(op_info(op->op).name) : print_expr(call);
   env_.diags.report<Diag::codegen_op>(call->span.valid() ? call->span : span, name, kind_)
       .help("compute in a kernel (an InCore function), and call that here");
 }
@@ -207,7 +228,8 @@ void FunctionEmitter::unsupported(const Expr* call, Span span) {
 // ---- statements ----------------------------------------------------------------------------------------------------
 
 void FunctionEmitter::body(Body list, bool tail) {
-  for (std::size_t i = 0; i < list.size() && !env_.diags.full(); ++i) statement(list[i], tail && i + 1 == list.size());
+  for (std::size_t i = 0; i < list.size() && !env_.diags.full(); ++i)
+    statement(list[i], tail && i + 1 == list.size());
 }
 
 void FunctionEmitter::statement(const Stmt* stmt, bool tail) {
@@ -257,7 +279,13 @@ void FunctionEmitter::assign(const AssignStmt* stmt) {
       value = made->elements[index];
     } else {
       const auto* var = dyn<Var>(static_cast<const TupleGet*>(value)->tuple);
-      if (var != nullptr && aliases_.root(stmt->var) == stmt->var) call_element(stmt->var, var, tuple, index);
+      if (var == nullptr || aliases_.root(stmt->var) != stmt->var) return;
+      const auto given = returned_.find(var);
+      if (given != returned_.end() && index < given->second.size()) {
+        bind_result(stmt->var, given->second[index]);
+      } else {
+        call_element(stmt->var, var, tuple, index);
+      }
       return;
     }
   }
@@ -329,12 +357,12 @@ void FunctionEmitter::for_loop(const ForStmt* loop) {
   const std::string i = names_.declare(loop->loop_var);
   std::string more = fmt::format("{} {} {}", i, step && *step < 0 ? ">" : "<", stop);
   if (!step) more = fmt::format("{} > 0 ? {} < {} : {} > {}", step_text, i, stop, i, stop);
-  const std::string next = step == 1    ? "++" + i
-                           : step == -1 ? "--" + i
-                           : step && *step < 0 && *step > INT64_MIN
-                               ? fmt::format("{} -= {}", i, -*step)
-                               : fmt::format("{} += {}", i, step_text);
-  const bool carries = std::any_of(targets.begin(), targets.end(), [](const Target& t) { return !t.name.empty(); });
+  const std::string next = step == 1                                ? "++" + i
+                           : step == -1                             ? "--" + i
+                           : step && *step < 0 && *step > INT64_MIN ? fmt::format("{} -= {}", i, -*step)
+                                                                    : fmt::format("{} += {}", i, step_text);
+  const bool carries =
+      std::any_of(targets.begin(), targets.end(), [](const Target& t) { return !t.name.empty(); });
   targets_.push_back(std::move(targets));
   loops_.push_back({carries, expansions_.size()});
   out_.line();
@@ -356,7 +384,8 @@ void FunctionEmitter::while_loop(const WhileStmt* loop) {
     if (i < loop->return_vars.size() && !name.empty()) names_.alias(loop->return_vars[i], name);
   }
   names_.push();
-  const bool carries = std::any_of(targets.begin(), targets.end(), [](const Target& t) { return !t.name.empty(); });
+  const bool carries =
+      std::any_of(targets.begin(), targets.end(), [](const Target& t) { return !t.name.empty(); });
   targets_.push_back(std::move(targets));
   loops_.push_back({carries, expansions_.size()});
   out_.line();
@@ -379,8 +408,10 @@ void FunctionEmitter::branch(const IfStmt* branch, bool tail) {
   out_.open(fmt::format("if ({})", condition));
   body(branch->then_body, tail);
   names_.pop();
-  const bool assigns = std::any_of(targets.begin(), targets.end(), [](const Target& t) { return !t.name.empty(); });
-  const bool only_yield = branch->else_body.size() == 1 && branch->else_body[0]->kind == StmtKind::Yield && !assigns;
+  const bool assigns =
+      std::any_of(targets.begin(), targets.end(), [](const Target& t) { return !t.name.empty(); });
+  const bool only_yield =
+      branch->else_body.size() == 1 && branch->else_body[0]->kind == StmtKind::Yield && !assigns;
   if (branch->has_else && !branch->else_body.empty() && !only_yield) {
     names_.push();
     out_.middle("} else {");
@@ -407,13 +438,15 @@ void FunctionEmitter::yield(const YieldStmt* stmt) {
   // A value may use what another one overwrites.
   bool crossed = false;
   for (std::size_t i = 0; i < moves.size(); ++i) {
-    for (std::size_t k = i + 1; k < moves.size(); ++k) crossed = crossed || mentions(moves[k].from, moves[i].to);
+    for (std::size_t k = i + 1; k < moves.size(); ++k)
+      crossed = crossed || mentions(moves[k].from, moves[i].to);
   }
   if (crossed) {
     for (Move& move : moves) {
       const std::string name = names_.fresh("next_" + move.to);
       const auto dtype = scalar_dtype(move.type);
-      out_.line(fmt::format("const {} {} = {};", dtype ? cpp_scalar_type(*dtype) : tensor_type(), name, move.from));
+      out_.line(
+          fmt::format("const {} {} = {};", dtype ? cpp_scalar_type(*dtype) : tensor_type(), name, move.from));
       move.from = name;
     }
   }
@@ -435,17 +468,18 @@ void FunctionEmitter::function_return(const ReturnStmt* stmt, bool tail) {
     const Expansion& e = expansions_.back();
     if (!tail) {
       const auto* call = e.call;
-      env_.diags.report<Diag::codegen_callee>(call->span, function_->name.text(), e.function->name.text(),
-                                              "it returns before its end")
+      env_.diags
+          .report<Diag::codegen_callee>(call->span, function_->name.text(), e.function->name.text(),
+                                        "it returns before its end")
           .note(stmt->span, "here");
       return;
     }
     // What the caller sees as results: values that are no parameters.
-    if (e.result == nullptr || stmt->values.size() != 1) return;
-    if (const auto dtype = scalar_dtype(e.result->type)) {
-      names_.alias(e.result, scalar_.as(stmt->values[0], *dtype));
-    } else if (aliases_.root(e.result) == e.result) {
-      names_.alias(e.result, tensor(stmt->values[0]));
+    if (e.result == nullptr) return;
+    if (dyn<TupleType>(e.result->type) != nullptr) {
+      returned_[e.result].assign(stmt->values.begin(), stmt->values.end());
+    } else if (stmt->values.size() == 1) {
+      bind_result(e.result, stmt->values[0]);
     }
     return;
   }
@@ -455,15 +489,26 @@ void FunctionEmitter::function_return(const ReturnStmt* stmt, bool tail) {
     const bool is_param = std::any_of(function_->params.begin(), function_->params.end(),
                                       [&](const Param& p) { return p.var == from; });
     if (is_param) continue;
-    env_.diags.report<Diag::codegen_returns_other>(value->span.valid() ? value->span : stmt->span,
-                                                   function_->name.text())
+    env_.diags
+        .report<Diag::codegen_returns_other>(value->span.valid() ? value->span : stmt->span,
+                                             function_->name.text())
         .help("add an Out parameter of this shape to '{}', write the result there and return it",
               function_->name.text());
   }
   if (!tail) out_.line("return;");
 }
 
-void FunctionEmitter::expand(const Function* callee, List<const Expr*> args, const Expr* call, const Var* result) {
+void FunctionEmitter::bind_result(const Var* result, const Expr* value) {
+  if (const auto dtype = scalar_dtype(result->type)) {
+    names_.alias(result, scalar_.as(value, *dtype));
+  } else if (aliases_.root(result) == result) {
+    names_.alias(result, tensor(value));
+    if (const Var* from = root(value)) bound_[result] = from;
+  }
+}
+
+void FunctionEmitter::expand(const Function* callee, List<const Expr*> args, const Expr* call,
+                             const Var* result) {
   const auto on_the_way = [&](const Expansion& e) { return e.function == callee; };
   if (callee == function_ || std::any_of(expansions_.begin(), expansions_.end(), on_the_way)) {
     env_.diags.report<Diag::codegen_recursion>(call->span, callee->name.text());
@@ -489,7 +534,7 @@ void FunctionEmitter::expand(const Function* callee, List<const Expr*> args, con
     if (from != nullptr) bindings.emplace_back(param, from);
   }
   for (const auto& [param, from] : bindings) bound_[param] = from;
-  look_at(callee->body);
+  look_at(callee->body, true);
   expansions_.push_back({callee, result, call});
   const std::vector<std::vector<Target>> targets = std::move(targets_);
   targets_.clear();

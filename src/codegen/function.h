@@ -18,7 +18,7 @@ struct EmitEnv {
   DiagSink& diags;
   const Places& places;
   const Program& program;
-  ParamTracer& calls;
+  ReturnedParams& calls;
 };
 
 class FunctionEmitter {
@@ -50,8 +50,9 @@ class FunctionEmitter {
   virtual bool tensor_variable(const Var*) { return true; }
 
   // --- services -----------------------------------------------------------------------------------------------------
-  // Looks at a body that is going to be emitted: aliases, uses. To be called before anything else.
-  void look_at(Body body);
+  // Looks at a body that is going to be emitted: aliases, uses. To be called before anything else. `results`: what it returns
+  // is used.
+  void look_at(Body body, bool results);
   void body(Body body, bool tail);
   void statement(const Stmt* stmt, bool tail);
   // Binds the parameters of `callee` to the values of the arguments and emits its body here. Results that are no
@@ -92,7 +93,7 @@ class FunctionEmitter {
 
  private:
   ScalarText make_scalar_text();
-  void find_needed(Body body);
+  void find_needed(Body body, bool results);
   void need(const Expr* value);
   void assign(const AssignStmt* stmt);
   void for_loop(const ForStmt* loop);
@@ -101,6 +102,8 @@ class FunctionEmitter {
   void yield(const YieldStmt* stmt);
   void leave(const Stmt* stmt, std::string_view text);
   void function_return(const ReturnStmt* stmt, bool tail);
+  // The result of an expanded call is another name for the value.
+  void bind_result(const Var* result, const Expr* value);
   // Declares a C++ variable for a carried value or a result, or makes it another name; the name is empty then.
   std::string carry(const Var* var, const Expr* init);
   std::string value_text(const Expr* value, const Type* type);
@@ -111,14 +114,18 @@ class FunctionEmitter {
   std::unordered_set<const Var*> needed_;
   std::unordered_map<const Var*, int> uses_;
   std::unordered_map<const Var*, const Expr*> pure_;  // definitions without effects
-  std::unordered_map<const Var*, std::vector<std::pair<const Var*, std::size_t>>> taken_;  // elements of tuples
-  std::unordered_map<const Var*, const Var*> bound_;   // parameters of expanded functions -> roots of the arguments
+  std::unordered_map<const Var*, std::vector<std::pair<const Var*, std::size_t>>>
+      taken_;  // elements of tuples
+  std::unordered_map<const Var*, const Var*>
+      bound_;  // parameters of expanded functions -> roots of the arguments
   struct Expansion {
     const Function* function;
     const Var* result;
     const Expr* call;
   };
   std::vector<Expansion> expansions_;
+  // What an expanded function returned in place of the result, where it is no parameter.
+  std::unordered_map<const Var*, std::vector<const Expr*>> returned_;
   struct Target {
     std::string name;  // empty: another name, nothing to assign
     const Type* type;

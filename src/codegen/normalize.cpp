@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/auto_name.h"
+#include "ir/rewrite.h"
 #include "ir/walk.h"
 #include "passes/lineage.h"
 #include "passes/pass.h"
@@ -34,6 +36,21 @@ void for_each_call(const Function* function, F&& f) {
       });
     });
   });
+}
+
+// The verifier of NoNestedCalls lets calls be returned and yielded; FlattenCallExpr does not.
+Span nested_calls(const Program* program) {
+  Span place = without<Property::NoNestedCalls>(program);
+  for (const Function* f : program->functions) {
+    walk_stmts(f->body, [&](const Stmt* stmt) {
+      const bool gives = stmt->kind == StmtKind::Return || stmt->kind == StmtKind::Yield;
+      if (!gives) return;
+      for_each_expr(stmt, [&](const Expr* e) {
+        if (e->kind == ExprKind::Call || e->kind == ExprKind::Submit) place = kSomewhere;
+      });
+    });
+  }
+  return place;
 }
 
 Span place_of(const Call* call) { return call->span.valid() ? call->span : kSomewhere; }
@@ -71,6 +88,19 @@ Span device_collectives(const Program* program) {
   return place;
 }
 
+// Computing on tensors; what kernels can do with tensors themselves (reads, extents, views, transfers) stays.
+Span tensor_ops_in_kernels(const Program* program) {
+  Span place;
+  for (const Function* f : program->functions) {
+    if (!f->is_kernel()) continue;
+    for_each_call(f, [&](const Call* call) {
+      if (!call->is_op() || op_info(call->op).emit.emit != Emit::None) return;
+      if (!place.valid() && op_category(op_info(call->op).name) == "tensor") place = place_of(call);
+    });
+  }
+  return place;
+}
+
 // A function has a context for each of its distributed tensors, at the end of its parameters, or none at all.
 Span missing_contexts(const Program* program) {
   for (const Function* f : program->functions) {
@@ -92,6 +122,30 @@ Needed pipeline_need(std::string_view name) {
   return nullptr;
 }
 
+// A name with "__" in it, as generated parameters have, cannot be versioned; ConvertToSSA refuses it. Here names are free.
+class PlainNames : public Rewriter {
+ public:
+  using Rewriter::Rewriter;
+
+  const Var* define(const Var* v) override {
+    const AutoName parts = parse_auto_name(v->name.text());
+    if (is_versionable_base(parts.base)) return Rewriter::define(v);
+    const Var*& renamed = renamed_[v];  // the variable may be assigned several times
+    if (renamed == nullptr) {
+      std::string name;
+      for (const char c : v->name.text()) {
+        if (c != '_' || (!name.empty() && name.back() != '_')) name += c;
+      }
+      renamed = ctx().var(ctx().name(name.empty() ? "v" : name), type(v->type), v->span, v->is_iter_arg);
+    }
+    substitute(v, renamed);
+    return renamed;
+  }
+
+ private:
+  std::unordered_map<const Var*, const Var*> renamed_;
+};
+
 struct Step {
   std::string_view pass;
   Needed needed;  // null: what the pipeline says
@@ -105,11 +159,11 @@ constexpr Step kSteps[] = {
     {"UnrollLoops", nullptr, true},
     {"CtrlFlowTransform", nullptr, true},
     {"ConvertToSSA", without<Property::SSAForm>},
-    {"FlattenCallExpr", without<Property::NoNestedCalls>},
+    {"FlattenCallExpr", nested_calls},
     {"OutlineHierarchyScopes", nullptr},
     {"OutlineIncoreScopes", nullptr},
     {"OutlineClusterScopes", nullptr, true},
-    {"ConvertTensorToTileOps", nullptr},
+    {"ConvertTensorToTileOps", tensor_ops_in_kernels},
     {"LowerCompositeOps", device_collectives},
     {"NormalizeReturnOrder", without<Property::ReturnParamsExplicit>},
     {"SynthesizeAllReduceSignals", implicit_signals},
@@ -130,10 +184,10 @@ const Program* normalize_for_codegen(Context& context, const Program* program, D
     const PassInfo* pass = find_pass(step.pass);
     if (pass == nullptr) {
       if (step.optional) continue;
-      diags.report<Diag::codegen_needs_pass>(place, step.pass)
-          .help("`pldc list passes` shows what there is");
+      diags.report<Diag::codegen_needs_pass>(place, step.pass).help("`pldc list passes` shows what there is");
       return nullptr;
     }
+    if (step.pass == "ConvertToSSA") program = PlainNames(context).program(program);
     PassEnv env{context, diags, options};
     const std::uint32_t errors = diags.error_count();
     const Program* result = pass->run(env, program);

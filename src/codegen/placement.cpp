@@ -20,7 +20,8 @@ MemSpace default_space(const Expr* value) {
   const auto* call = dyn<Call>(value);
   if (call == nullptr || !call->is_op()) return MemSpace::Vec;
   const std::string_view name = op_info(call->op).name;
-  const bool product = name.find("matmul") != std::string_view::npos || name.find("gemv") != std::string_view::npos;
+  const bool product =
+      name.find("matmul") != std::string_view::npos || name.find("gemv") != std::string_view::npos;
   return product ? MemSpace::Acc : MemSpace::Vec;
 }
 
@@ -115,13 +116,13 @@ class TilePlacer {
  private:
   struct Buffer {
     MemSpace space = MemSpace::Vec;
-    bool from_text = false;    // the text names it in MemRefs
-    std::int64_t lowest = -1;  // smallest offset of its MemRefs; -1: none seen
-    std::uint64_t reserved = 0;   // bytes by its MemRefs
-    std::uint64_t bytes = 0;      // bytes that its values need, from the lowest offset
-    std::uint64_t slot_bytes = 0; // of one slot
+    bool from_text = false;        // the text names it in MemRefs
+    std::int64_t lowest = -1;      // smallest offset of its MemRefs; -1: none seen
+    std::uint64_t reserved = 0;    // bytes by its MemRefs
+    std::uint64_t bytes = 0;       // bytes that its values need, from the lowest offset
+    std::uint64_t slot_bytes = 0;  // of one slot
     std::uint32_t slots = 1;
-    int first = 0, last = 0;      // statements between which it is alive
+    int first = 0, last = 0;  // statements between which it is alive
     std::uint64_t address = 0;
     const Var* example = nullptr;  // a value in it, for messages
   };
@@ -141,9 +142,8 @@ class TilePlacer {
   void walk(Body body) {
     for (const Stmt* stmt : body) {
       ++position_;
-      for_each_expr(stmt, [&](const Expr* root) {
-        walk_expr(root, [&](const Expr* e) { use(dyn<Var>(e)); });
-      });
+      for_each_expr(stmt,
+                    [&](const Expr* root) { walk_expr(root, [&](const Expr* e) { use(dyn<Var>(e)); }); });
       if (const auto* assign = dyn<AssignStmt>(stmt)) {
         define(assign->var, assign->value);
       } else if (const auto* loop = dyn<ForStmt>(stmt)) {
@@ -278,7 +278,8 @@ class TilePlacer {
     // A slice lies inside of its parent, any other view may have a longer padded row than that.
     if (op != OpId::tile_slice) {
       Buffer& b = buffers_[entry.buffer];
-      (b.from_text ? b.slot_bytes : b.bytes) = std::max(b.from_text ? b.slot_bytes : b.bytes, entry.physical.bytes);
+      (b.from_text ? b.slot_bytes : b.bytes) =
+          std::max(b.from_text ? b.slot_bytes : b.bytes, entry.physical.bytes);
     }
     return true;
   }
@@ -317,7 +318,9 @@ class TilePlacer {
 
   // --- where it goes ---------------------------------------------------------------------------------------------
 
-  static bool alive_together(const Buffer& a, const Buffer& b) { return a.first <= b.last && b.first <= a.last; }
+  static bool alive_together(const Buffer& a, const Buffer& b) {
+    return a.first <= b.last && b.first <= a.last;
+  }
   static bool overlap(std::uint64_t a, std::uint64_t a_bytes, std::uint64_t b, std::uint64_t b_bytes) {
     return a < b + b_bytes && b < a + a_bytes;
   }
@@ -332,7 +335,8 @@ class TilePlacer {
       for (std::size_t k = i + 1; k < buffers_.size(); ++k) {
         const Buffer& b = buffers_[k];
         if (!b.from_text || a.space != b.space || b.lowest < 0 || !alive_together(a, b)) continue;
-        if (overlap(static_cast<std::uint64_t>(a.lowest), a.bytes, static_cast<std::uint64_t>(b.lowest), b.bytes)) {
+        if (overlap(static_cast<std::uint64_t>(a.lowest), a.bytes, static_cast<std::uint64_t>(b.lowest),
+                    b.bytes)) {
           return false;
         }
       }
@@ -350,9 +354,12 @@ class TilePlacer {
     for (const Value& value : values_) {
       Buffer& b = buffers_[value.buffer];
       if (!b.from_text || value.base != nullptr) continue;
-      const std::uint64_t from = value.slot != nullptr ? 0 : static_cast<std::uint64_t>(value.offset.constant - b.lowest);
-      const std::uint64_t bytes = value.slot != nullptr ? b.slot_bytes * b.slots : std::max(b.slot_bytes, value.physical.bytes);
-      b.bytes = std::max(b.bytes, from + (value.offset.rest != nullptr && value.slot == nullptr ? b.reserved : bytes));
+      const std::uint64_t from =
+          value.slot != nullptr ? 0 : static_cast<std::uint64_t>(value.offset.constant - b.lowest);
+      const std::uint64_t bytes =
+          value.slot != nullptr ? b.slot_bytes * b.slots : std::max(b.slot_bytes, value.physical.bytes);
+      b.bytes = std::max(b.bytes,
+                         from + (value.offset.rest != nullptr && value.slot == nullptr ? b.reserved : bytes));
     }
     absolute_ = has_addresses();
     std::vector<std::uint32_t> open;
@@ -368,7 +375,8 @@ class TilePlacer {
       }
     }
     std::stable_sort(open.begin(), open.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return std::pair(buffers_[a].space, buffers_[a].first) < std::pair(buffers_[b].space, buffers_[b].first);
+      return std::pair(buffers_[a].space, buffers_[a].first) <
+             std::pair(buffers_[b].space, buffers_[b].first);
     });
     for (std::size_t i = 0; i < open.size(); ++i) {
       Buffer& b = buffers_[open[i]];
@@ -428,15 +436,15 @@ class TilePlacer {
       const auto space = static_cast<MemSpace>(s);
       if (out_.used(space) <= space_bytes(space)) continue;
       good = false;
-      auto report = diags_.report<Diag::codegen_memory_full>(kernel_->name_span, kernel_->name.text(), out_.used(space),
-                                                             name_of(space), space_bytes(space));
+      auto report = diags_.report<Diag::codegen_memory_full>(
+          kernel_->name_span, kernel_->name.text(), out_.used(space), name_of(space), space_bytes(space));
       const Buffer* largest = nullptr;
       for (const Buffer& b : buffers_) {
         if (b.space == space && (largest == nullptr || b.bytes > largest->bytes)) largest = &b;
       }
       if (largest == nullptr) continue;
-      report.note(largest->example->span, "'{}' is the largest tile: {} bytes", plain_name(largest->example->name.text()),
-                  largest->bytes);
+      report.note(largest->example->span, "'{}' is the largest tile: {} bytes",
+                  plain_name(largest->example->name.text()), largest->bytes);
       report.help("process the data in smaller tiles");
     }
     return good;

@@ -14,16 +14,15 @@ namespace pldc {
 // A tile in memory, physically: what the C++ tile type says (CONTRACT.md, "Tiles"). Rank 3 and more: the leading axes are
 // multiplied into the rows.
 struct PhysicalTile {
-  std::int64_t rows = 1;      // of the IR
+  std::int64_t rows = 1;  // of the IR
   std::int64_t cols = 1;
-  std::int64_t phys_rows = 1; // rows of a column-major [R, 1] tile rounded up to 32 bytes, else `rows`
-  std::int64_t phys_cols = 1; // columns of a row-major tile rounded up to 32 bytes, else `cols`
-  bool column = false;        // a [R, 1] tile of Vec with R > 1: column-major
+  std::int64_t phys_rows = 1;  // rows of a column-major [R, 1] tile rounded up to 32 bytes, else `rows`
+  std::int64_t phys_cols = 1;  // columns of a row-major tile rounded up to 32 bytes, else `cols`
+  bool column = false;         // a [R, 1] tile of Vec with R > 1: column-major
   std::uint64_t bytes = 0;
 };
 // Nothing if an extent is not constant.
 std::optional<PhysicalTile> physical_tile(const TileType* type);
-
 
 struct TilePlace {
   MemSpace space = MemSpace::Vec;

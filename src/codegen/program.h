@@ -11,20 +11,18 @@
 namespace pldc {
 
 struct KernelCode {
-  std::string title;    // as the user knows it
-  std::string name;     // C++ name, unique in the chip
-  const Function* function = nullptr;  // null: of a host collective
-  Signature signature;  // of `function`
+  std::string title;                      // as the user knows it
+  std::string name;                       // C++ name, unique in the chip
+  const Function* function = nullptr;     // null: of a host collective
+  Signature signature;                    // of `function`
   std::vector<std::string> builtin_args;  // of a host collective: "data (inout)"
-  bool cube = false;    // runs on a cube core
-  Span place;
+  bool cube = false;                      // runs on a cube core
   std::string text;
 };
 
 struct ChipCode {
   ChipRef ref;
   int args = 0;
-  Span place;
   std::string text;
   std::vector<KernelCode> kernels;
 };

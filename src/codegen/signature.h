@@ -14,7 +14,7 @@ struct AbiParam {
   const Param* param;
   std::size_t position;  // in the parameter list
   ParamKind kind;
-  int index;             // among the tensors, or among the scalars and contexts
+  int index;  // among the tensors, or among the scalars and contexts
 };
 
 // A dynamic dim whose value an argument tells: the first tensor parameter (of any kind) whose shape has it bare.

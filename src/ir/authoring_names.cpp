@@ -80,11 +80,9 @@ OpId scalar_form(OpId op, const std::vector<AuthoringArg>& args,
   if (second == nullptr || !is_scalar(*second)) return op;
   std::string name(info.name);
   // addc, subc: the scalar's letter stands before the c.
-  if (name == "tile.addc" || name == "tile.subc") {
-    name.insert(name.size() - 1, "s");
-  } else {
-    name += 's';
-  }
+  const bool carries = op == OpId::tile_addc || op == OpId::tile_subc;
+  if (carries) name.pop_back();
+  name += carries ? "sc" : "s";
   const OpId with_scalar = find_op(name);
   return with_scalar != OpId::none_ ? with_scalar : op;
 }

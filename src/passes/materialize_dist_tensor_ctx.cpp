@@ -26,14 +26,31 @@ struct CtxParam {
 using Plan = std::vector<CtxParam>;
 using Plans = std::unordered_map<Name, Plan>;
 
-std::string unique_name(NamePool& pool, const Var* tensor) {
-  std::string_view stem = auto_name_stem(tensor->name.text());
-  if (stem.empty()) stem = tensor->name.text();
-  std::string name = fmt::format("{}_ctx", stem);
-  for (int k = 1; pool.has(name); ++k) name = fmt::format("{}_ctx_{}", stem, k);
-  pool.add(name);
-  return name;
-}
+// `<base>_ctx`, `<base>_ctx_1`, ... for the contexts of one function's tensors.
+class CtxNames {
+ public:
+  CtxNames() = default;
+  explicit CtxNames(const Function* function) : used_(function) {}
+
+  void add(std::string_view name) { used_.add(name); }
+  std::string make(const Var* tensor) {
+    std::string_view stem = auto_name_stem(tensor->name.text());
+    if (stem.empty()) stem = tensor->name.text();
+    // Names are never freed, so the search goes on where it ended last time.
+    int& next = next_[std::string(stem)];
+    for (;;) {
+      const int k = next++;
+      std::string name = k == 0 ? fmt::format("{}_ctx", stem) : fmt::format("{}_ctx_{}", stem, k);
+      if (used_.has(name)) continue;
+      used_.add(name);
+      return name;
+    }
+  }
+
+ private:
+  NamePool used_;
+  std::unordered_map<std::string, int> next_;
+};
 
 class CtxRewriter : public Rewriter {
  public:
@@ -42,7 +59,7 @@ class CtxRewriter : public Rewriter {
 
   const Function* function(const Function* f) override {
     function_ = f;
-    names_ = NamePool(f);
+    names_ = CtxNames(f);
     ctx_of_.clear();
     tuples_.clear();
     Function n = *f;
@@ -190,7 +207,7 @@ class CtxRewriter : public Rewriter {
 
   const Var* emit_query(const Var* tensor, Span span) {
     const Type* type = ctx().simple(TypeKind::CommCtx);
-    const Var* result = ctx().var(ctx().name(unique_name(names_, tensor)), type, span);
+    const Var* result = ctx().var(ctx().name(names_.make(tensor)), type, span);
     const Call* query = ctx().call(OpId::pld_system_get_comm_ctx,
                                    ctx().list({static_cast<const Expr*>(tensor)}), {}, {}, type, span);
     pending_.push_back(ctx().assign(result, query, span_));
@@ -276,7 +293,7 @@ class CtxRewriter : public Rewriter {
   ParamTracer& tracer_;
   const Plans& plans_;
   const Function* function_ = nullptr;
-  NamePool names_;
+  CtxNames names_;
   std::unordered_map<const Var*, const Var*> ctx_of_;
   std::unordered_map<const Var*, const Expr*> tuples_;  // tuple variable -> the call that made it
   std::vector<const Stmt*> pending_;
@@ -287,11 +304,11 @@ Plans make_plans(Context& context, const Program* program) {
   Plans plans;
   for (const Function* f : program->functions) {
     Plan plan;
-    NamePool pool(f);
+    CtxNames names(f);
     for (std::size_t i = 0; i < f->params.size(); ++i) {
       const Var* param = f->params[i].var;
       if (!is_distributed(param->type)) continue;
-      const Name name = context.name(unique_name(pool, param));
+      const Name name = context.name(names.make(param));
       plan.push_back({i, context.var(name, context.simple(TypeKind::CommCtx), param->span)});
     }
     if (!plan.empty()) plans.emplace(f->name, std::move(plan));

@@ -241,7 +241,7 @@ TEST_CASE("wrong parameters") {
   check("--random --in xs=@x64.npy", "parameter xs takes FP32 [NR, 4], but", "has INT64 [3, 4]");
   check("--random --in xs=@n.npy", "takes FP32 [NR, 4], but", "has INT32 [3, 1]");
   check("--random --in acc=@x.npy", "parameter acc takes FP32 [4]", "2 axes, not 1");
-  check("--in xs=@x2.npy --in n=@n.npy", "dim NR is 2 in", "but 3 in");
+  check("--in xs=@x2.npy --in n=@n.npy", "dim NR is 3 in", "but NR is 2 in");
   check("--random --scalar k=abc", "parameter k takes FP32, not 'abc'", "demo.pld:12:5");
   check("--in xs=@x.npy --in n=@n.npy --scalar k=1", "parameter acc (FP32 [4]) has no value",
         "demo.pld:14:5");

@@ -25,20 +25,23 @@ std::string builtin_chip_text(const BuiltinVariant& variant) {
   out.raw("#include \"pld/orch.h\"");
   out.line();
   out.open("PLD_API PTO2OrchestrationConfig aicpu_orchestration_config(const ChipTaskArgs&)");
-  out.line(fmt::format("return PTO2OrchestrationConfig{{.expected_arg_count = {}}};", builtin_chip_args(variant)));
+  out.line(
+      fmt::format("return PTO2OrchestrationConfig{{.expected_arg_count = {}}};", builtin_chip_args(variant)));
   out.close();
   out.line();
   std::string list;
   for (std::size_t i = 0; i < info.operand_count(); ++i) {
     const std::string_view role = info.operands[i].name;
-    list += fmt::format("{}{} ({})", i == 0 ? "" : ", ", role == "src" ? "data" : role, only_read(role) ? "in" : "inout");
+    list += fmt::format("{}{} ({})", i == 0 ? "" : ", ", role == "src" ? "data" : role,
+                        only_read(role) ? "in" : "inout");
   }
   out.comment(fmt::format("args: {}; domain size, context{}", list, blocks ? ", core_num" : ""));
   out.open("PLD_API void aicpu_orchestration_entry(const ChipTaskArgs& a)");
   out.open("PTO2_SCOPE()");
   out.line("CoreTaskArgs p0;");
   for (std::size_t i = 0; i < info.operand_count(); ++i) {
-    out.line(fmt::format("p0.{}(a.tensor({}).ref());", only_read(info.operands[i].name) ? "add_input" : "add_inout", i));
+    out.line(fmt::format("p0.{}(a.tensor({}).ref());",
+                         only_read(info.operands[i].name) ? "add_input" : "add_inout", i));
   }
   out.line("p0.add_scalar(a.scalar(0));");
   out.line("p0.add_scalar(a.scalar(1));");

@@ -1,6 +1,6 @@
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "codegen/chip/emitter.h"
 #include "ir/walk.h"
@@ -17,9 +17,10 @@ bool ChipEmitter::run(const Function* function, std::string_view name, ChipText&
   signature_ = signature_of(function);
   names_.reserve("a");
   const bool alone = function->is_kernel();
-  if (!alone) look_at(function->body);
+  if (!alone) look_at(function->body, false);
 
-  std::string heading = fmt::format("Chip orchestration {} ({}).", name, env_.places.describe(function->span));
+  std::string heading =
+      fmt::format("Chip orchestration {} ({}).", name, env_.places.describe(function->name_span));
   out_.comment(heading);
   out_.raw("#include \"pld/orch.h\"");
   out_.line();
@@ -57,7 +58,8 @@ bool ChipEmitter::run(const Function* function, std::string_view name, ChipText&
   if (alone || function->is_wrapper()) {
     std::vector<const Expr*> args;
     for (const Param& p : function->params) args.push_back(p.var);
-    const Call* call = env_.ir.call(function->name, env_.ir.list(args), {}, {}, env_.ir.unknown(), function->name_span);
+    const Call* call =
+        env_.ir.call(function->name, env_.ir.list(args), {}, {}, env_.ir.unknown(), function->name_span);
     if (alone) {
       start_kernel(function, call->args, call, nullptr);
     } else {
@@ -100,15 +102,17 @@ void ChipEmitter::parameters(const Signature& signature) {
   if (signature.params.size() != function_->params.size()) {
     for (const Param& p : function_->params) {
       if (signature.find(p.var) != nullptr) continue;
-      env_.diags.report<Diag::codegen_argument>(p.var->span, plain_name(p.var->name.text()), function_->name.text(),
-                                                "only tensors, scalars and communication contexts can be passed");
+      env_.diags.report<Diag::codegen_argument>(
+          p.var->span, plain_name(p.var->name.text()), function_->name.text(),
+          "only tensors, scalars and communication contexts can be passed");
     }
   }
   for (const AbiParam& p : signature.params) {
     const Var* var = p.param->var;
     bool wanted = alone || needed(var);
     if (p.kind == ParamKind::Tensor) {
-      for (const SymbolSource& s : signature.symbols) wanted = wanted || (s.tensor == p.index && needed(s.symbol));
+      for (const SymbolSource& s : signature.symbols)
+        wanted = wanted || (s.tensor == p.index && needed(s.symbol));
       if (!wanted) continue;
       out_.line(fmt::format("const ChipTensor& {} = a.tensor({}).ref();", names_.declare(var), p.index));
       continue;
@@ -119,7 +123,8 @@ void ChipEmitter::parameters(const Signature& signature) {
       out_.line(fmt::format("const uint64_t {} = a.scalar({});", names_.declare(var), p.index));
     } else {
       const std::string_view type = cpp_scalar_type(*dtype);
-      out_.line(fmt::format("const {0} {1} = pld_from_u64<{0}>(a.scalar({2}));", type, names_.declare(var), p.index));
+      out_.line(fmt::format("const {0} {1} = pld_from_u64<{0}>(a.scalar({2}));", type, names_.declare(var),
+                            p.index));
     }
   }
   for (const SymbolSource& s : signature.symbols) {
@@ -198,8 +203,11 @@ void ChipEmitter::scope(const ScopeStmt* scope, bool tail) {
     case ScopeKind::CommDomain:
       break;
   }
-  constexpr std::string_view kNames[] = {"in-core", "level", "cluster", "graph", "spmd", "split", "runtime", "domain"};
-  env_.diags.report<Diag::codegen_scope>(scope->span, kNames[static_cast<std::size_t>(scope->scope)], "an orchestration")
+  constexpr std::string_view kNames[] = {"in-core", "level", "cluster", "graph",
+                                         "spmd",    "split", "runtime", "domain"};
+  env_.diags
+      .report<Diag::codegen_scope>(scope->span, kNames[static_cast<std::size_t>(scope->scope)],
+                                   "an orchestration")
       .help("put the statements into an InCore function and call it");
 }
 

@@ -17,6 +17,11 @@ class ChipEmitter final : public FunctionEmitter {
   struct Launch {
     std::string blocks;  // number of SPMD blocks; empty: no SPMD
     bool sync_start = false;
+    // The submit of a wrapper: its predicate and dependences are those of the kernel inside.
+    const Submit* submit = nullptr;
+    const Var* result = nullptr;
+    // Parameters of a wrapper that its call hands over as inout, whatever the wrapper's own call says.
+    std::vector<const Var*> kept;
   };
   struct Argument {
     const Param* param;
@@ -52,7 +57,8 @@ class ChipEmitter final : public FunctionEmitter {
   const Var* memory(const Var* view) const;
 
   // launch.cpp
-  bool arguments(const Function* callee, List<const Expr*> args, Attrs attrs, Span span, std::vector<Argument>& out);
+  bool arguments(const Function* callee, List<const Expr*> args, Attrs attrs, Span span,
+                 std::vector<Argument>& out);
   std::string scalar_bits(const Expr* value, DType dtype);
   void start_kernel(const Function* kernel, List<const Expr*> args, const Expr* call, const Var* result);
   void start_wrapper(const Function* wrapper, List<const Expr*> args, const Expr* call, const Var* result);
@@ -77,7 +83,8 @@ class ChipEmitter final : public FunctionEmitter {
   Gathering* gathering_ = nullptr;
   int tasks_ = 0;
   std::unordered_map<const Var*, std::string> outputs_;  // result of a submit -> TaskOutputTensors
-  std::unordered_map<const Var*, std::vector<int>> made_;  // result of a submit -> parameters that the runtime allocated
+  std::unordered_map<const Var*, std::vector<int>>
+      made_;  // result of a submit -> parameters that the runtime allocated
 };
 
 // Whether the blocks of the kernel wait for each other or for peers: then all must run at the same time.

@@ -1,7 +1,7 @@
 // Starting kernels from a chip orchestration.
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "codegen/chip/emitter.h"
 #include "ir/walk.h"
@@ -18,7 +18,8 @@ bool has_flag(Attrs attrs, std::string_view key) {
 bool uses_both_lanes(const Function* kernel) {
   if (has_flag(kernel->attrs, "dual_aiv_dispatch")) return true;
   const AttrValue* split = find_attr(kernel->attrs, "split");
-  return kernel->func_type == FuncType::AIV && split != nullptr && split->kind == AttrKind::Int && split->integer != 0;
+  return kernel->func_type == FuncType::AIV && split != nullptr && split->kind == AttrKind::Int &&
+         split->integer != 0;
 }
 
 // The expression of an attribute that is a number or an expression; null if it is absent.
@@ -74,17 +75,24 @@ void ChipEmitter::call_function(const Stmt* stmt, const Var* result, const Expr*
   const Span span = call->span.valid() ? call->span : stmt->span;
   const Function* callee = env_.program.find(name);
   if (callee == nullptr) {
-    env_.diags.report<Diag::codegen_callee>(span, function_->name.text(), name.text(), "the program has no such function");
+    env_.diags.report<Diag::codegen_callee>(span, function_->name.text(), name.text(),
+                                            "the program has no such function");
     return;
   }
   if (callee->is_host_orchestrator() || callee->level == Level::HOST) {
-    env_.diags.report<Diag::codegen_callee>(span, function_->name.text(), name.text(), "that is a function of the host");
+    env_.diags.report<Diag::codegen_callee>(span, function_->name.text(), name.text(),
+                                            "that is a function of the host");
     return;
   }
   const Launch outer = launch_;
   const Expr* blocks = submit != nullptr ? submit->core_num : attr_expr(env_.ir, attrs_of(call), "core_num");
   if (blocks != nullptr) launch_.blocks = scalar_.as(blocks, DType::INT32);
-  if (submit != nullptr ? submit->sync_start : has_flag(attrs_of(call), "sync_start")) launch_.sync_start = true;
+  if (submit != nullptr ? submit->sync_start : has_flag(attrs_of(call), "sync_start"))
+    launch_.sync_start = true;
+  if (submit != nullptr && !callee->is_kernel()) {
+    launch_.submit = submit;
+    launch_.result = result;
+  }
   if (gathering_ != nullptr) {
     gather(callee, args_of(call), call);
   } else if (callee->is_kernel()) {
@@ -121,7 +129,8 @@ bool ChipEmitter::arguments(const Function* callee, List<const Expr*> args, Attr
     if (missing != 0 && !is_context && (next >= args.size() || args[next]->type->kind == TypeKind::CommCtx)) {
       arg.made = dyn<TensorType>(type);
       if (arg.made == nullptr || param.direction == ParamDirection::In) {
-        env_.diags.report<Diag::codegen_argument>(span, plain_name(param.var->name.text()), callee->name.text(),
+        env_.diags.report<Diag::codegen_argument>(span, plain_name(param.var->name.text()),
+                                                  callee->name.text(),
                                                   "it is missing, and only Out tensors may be left out");
         return false;
       }
@@ -138,6 +147,10 @@ bool ChipEmitter::arguments(const Function* callee, List<const Expr*> args, Attr
       const ArgDirection given = written->directions[next];
       if (given != ArgDirection::Scalar) arg.direction = given;
     }
+    const bool writes = arg.direction == ArgDirection::Output || arg.direction == ArgDirection::OutputExisting;
+    if (writes && std::find(launch_.kept.begin(), launch_.kept.end(), value) != launch_.kept.end()) {
+      arg.direction = ArgDirection::InOut;
+    }
     ++next;
     if (dyn<TensorType>(type) != nullptr) {
       arg.text = tensor(value);
@@ -153,8 +166,9 @@ bool ChipEmitter::arguments(const Function* callee, List<const Expr*> args, Attr
         return false;
       }
     } else {
-      env_.diags.report<Diag::codegen_argument>(span, plain_name(param.var->name.text()), callee->name.text(),
-                                                "only tensors, scalars and communication contexts can be passed");
+      env_.diags.report<Diag::codegen_argument>(
+          span, plain_name(param.var->name.text()), callee->name.text(),
+          "only tensors, scalars and communication contexts can be passed");
       return false;
     }
     if (arg.text.empty()) return false;
@@ -166,15 +180,18 @@ bool ChipEmitter::arguments(const Function* callee, List<const Expr*> args, Attr
 int ChipEmitter::kernel_id(const Function* kernel, Signature signature, Span span) {
   if (signature.tensors > 32 || signature.scalars > 16) {
     const bool tensors = signature.tensors > 32;
-    env_.diags.report<Diag::codegen_kernel_limits>(span, kernel->name.text(), tensors ? signature.tensors : signature.scalars,
+    env_.diags.report<Diag::codegen_kernel_limits>(span, kernel->name.text(),
+                                                   tensors ? signature.tensors : signature.scalars,
                                                    tensors ? "tensors" : "scalars", tensors ? 32 : 16);
   }
   if (kernel->requires_runtime_binding || find_attr(kernel->attrs, "external_source") != nullptr) {
-    env_.diags.report<Diag::codegen_external>(kernel->name_span, kernel->name.text(), "it is bound at run time")
+    env_.diags
+        .report<Diag::codegen_external>(kernel->name_span, kernel->name.text(), "it is bound at run time")
         .help("write its body in the program");
   }
   const auto same = [&](const ChipKernel& k) {
-    if (k.function != kernel || k.signature.tensors != signature.tensors || k.signature.scalars != signature.scalars) {
+    if (k.function != kernel || k.signature.tensors != signature.tensors ||
+        k.signature.scalars != signature.scalars) {
       return false;
     }
     for (std::size_t i = 0; i < signature.params.size(); ++i) {
@@ -188,7 +205,8 @@ int ChipEmitter::kernel_id(const Function* kernel, Signature signature, Span spa
   return static_cast<int>(text_->kernels.size() - 1);
 }
 
-void ChipEmitter::start_kernel(const Function* kernel, List<const Expr*> args, const Expr* call, const Var* result) {
+void ChipEmitter::start_kernel(const Function* kernel, List<const Expr*> args, const Expr* call,
+                               const Var* result) {
   Part part{kernel, {}};
   if (!arguments(kernel, args, attrs_of(call), call->span, part.arguments)) return;
   const int id = kernel_id(kernel, signature_of(kernel), call->span);
@@ -203,7 +221,8 @@ void ChipEmitter::start_kernel(const Function* kernel, List<const Expr*> args, c
   submit({part}, all, start, call, result, blocking);
 }
 
-void ChipEmitter::start_wrapper(const Function* wrapper, List<const Expr*> args, const Expr* call, const Var* result) {
+void ChipEmitter::start_wrapper(const Function* wrapper, List<const Expr*> args, const Expr* call,
+                                const Var* result) {
   // A group of one cube kernel and vector kernels is one task; anything else is started part by part.
   std::size_t cubes = 0, vectors = 0, others = 0;
   walk_stmts(wrapper->body, [&](const Stmt* stmt) {
@@ -220,11 +239,15 @@ void ChipEmitter::start_wrapper(const Function* wrapper, List<const Expr*> args,
   Gathering gathering{wrapper, cubes + vectors, {}};
   if (cubes == 1 && vectors >= 1 && others == 0) {
     if (vectors > 2) {
-      env_.diags.report<Diag::codegen_group_parts>(call->span, wrapper->name.text(),
-                                                   fmt::format("{} vector kernels; a group has at most 2", vectors));
+      env_.diags.report<Diag::codegen_group_parts>(
+          call->span, wrapper->name.text(), fmt::format("{} vector kernels; a group has at most 2", vectors));
       return;
     }
     gathering_ = &gathering;
+  }
+  const AttrValue* written = find_attr(attrs_of(call), "arg_directions");
+  for (std::size_t i = 0; written != nullptr && i < written->directions.size() && i < wrapper->params.size(); ++i) {
+    if (written->directions[i] == ArgDirection::InOut) launch_.kept.push_back(wrapper->params[i].var);
   }
   if (wrapper == function_) {
     body(wrapper->body, true);
@@ -241,7 +264,9 @@ void ChipEmitter::start_wrapper(const Function* wrapper, List<const Expr*> args,
     for (const Part& part : gathering.parts) {
       for (const Argument& arg : part.arguments) {
         if ((arg.kind == ParamKind::Tensor) != tensors) continue;
-        const auto same = [&](const Argument& a) { return a.text == arg.text && (a.kind == ParamKind::Tensor) == tensors; };
+        const auto same = [&](const Argument& a) {
+          return a.text == arg.text && (a.kind == ParamKind::Tensor) == tensors;
+        };
         const auto found = std::find_if(all.begin(), all.end(), same);
         if (found == all.end()) {
           all.push_back(arg);
@@ -283,13 +308,14 @@ void ChipEmitter::start_wrapper(const Function* wrapper, List<const Expr*> args,
   }
   const auto text = [](int id) { return id < 0 ? std::string("kInvalidKernel") : std::to_string(id); };
   submit(gathering.parts, all,
-         fmt::format("rt_submit_task(MixedKernels{{{}, {}, {}}}, ", text(ids[0]), text(ids[1]), text(ids[2])), call,
-         result, blocking);
+         fmt::format("rt_submit_task(MixedKernels{{{}, {}, {}}}, ", text(ids[0]), text(ids[1]), text(ids[2])),
+         call, result, blocking);
 }
 
 void ChipEmitter::gather(const Function* kernel, List<const Expr*> args, const Expr* call) {
   Part part{kernel, {}};
-  if (arguments(kernel, args, attrs_of(call), call->span, part.arguments)) gathering_->parts.push_back(std::move(part));
+  if (arguments(kernel, args, attrs_of(call), call->span, part.arguments))
+    gathering_->parts.push_back(std::move(part));
 }
 
 // The name of the TaskOutputTensors, if anybody asks for the task or for a tensor that the runtime makes.
@@ -301,7 +327,8 @@ std::string ChipEmitter::outputs_name(const Var* result, const std::vector<Argum
   }
   const bool single = !made.empty() && needed(result) && dyn<TensorType>(result->type) != nullptr;
   bool wanted = single;
-  for (const auto& [var, index] : elements_of(result)) wanted = wanted || (needed(var) && aliases().root(var) == var);
+  for (const auto& [var, index] : elements_of(result))
+    wanted = wanted || (needed(var) && aliases().root(var) == var);
   if (!wanted) return {};
   std::string name = names_.fresh("outs");
   outputs_[result] = name;
@@ -318,12 +345,13 @@ void ChipEmitter::call_element(const Var* var, const Var* tuple, const Expr* cal
     return;
   }
   const Function* callee = env_.program.find(submit->function);
-  const std::vector<int>& returned = env_.calls.returned_params(callee);
+  const std::vector<int>& returned = env_.calls.of(callee);
   if (index >= returned.size()) return;
   const std::vector<int>& made = made_[tuple];
   const auto found = std::find(made.begin(), made.end(), returned[index]);
   if (found == made.end()) return;
-  out_.line(fmt::format("const ChipTensor& {} = {}.get_ref({});", names_.declare(var), outs->second, found - made.begin()));
+  out_.line(fmt::format("const ChipTensor& {} = {}.get_ref({});", names_.declare(var), outs->second,
+                        found - made.begin()));
 }
 
 void ChipEmitter::dependencies(const std::string& task, const Submit* submit) {
@@ -350,6 +378,11 @@ void ChipEmitter::dependencies(const std::string& task, const Submit* submit) {
 void ChipEmitter::submit(const std::vector<Part>&, const std::vector<Argument>& all, const std::string& start,
                          const Expr* call, const Var* result, bool blocking) {
   const auto* submit = dyn<Submit>(call);
+  if (submit == nullptr && launch_.submit != nullptr) {
+    submit = launch_.submit;
+    result = launch_.result;
+    launch_.result = nullptr;
+  }
   const std::string task = names_.fresh(fmt::format("p{}", tasks_++));
   out_.line();
   out_.comment(brief(call));
@@ -384,7 +417,8 @@ void ChipEmitter::submit(const std::vector<Part>&, const std::vector<Argument>& 
   dependencies(task, submit);
   if (!launch_.blocks.empty()) {
     out_.line(fmt::format("{}.launch_spec.set_block_num({});", task, launch_.blocks));
-    if (launch_.sync_start || blocking) out_.line(fmt::format("{}.launch_spec.set_require_sync_start(true);", task));
+    if (launch_.sync_start || blocking)
+      out_.line(fmt::format("{}.launch_spec.set_require_sync_start(true);", task));
   }
   if (outs.empty()) {
     out_.line(fmt::format("{}{});", start, task));

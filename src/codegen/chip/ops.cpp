@@ -33,16 +33,19 @@ std::string ChipEmitter::info(List<const Expr*> shape, DType dtype, Span span) {
     return "c0";
   }
   if (shape.empty() || shape.size() > kMaxAxes) {
-    env_.diags.report<Diag::codegen_rank>(span, "a tensor that is made here", shape.size(), "a tensor has", kMaxAxes);
+    env_.diags.report<Diag::codegen_rank>(span, "a tensor that is made here", shape.size(), "a tensor has",
+                                          kMaxAxes);
     return "c0";
   }
   const std::string extents = u32_array(shape, "s0");
   const std::string name = names_.fresh("c0");
-  out_.line(fmt::format("const TensorCreateInfo {}({}, {}, {});", name, extents, shape.size(), abi_dtype(dtype)));
+  out_.line(
+      fmt::format("const TensorCreateInfo {}({}, {}, {});", name, extents, shape.size(), abi_dtype(dtype)));
   return name;
 }
 
-void ChipEmitter::create(const Var* result, List<const Expr*> shape, DType dtype, const Expr* value, Span span) {
+void ChipEmitter::create(const Var* result, List<const Expr*> shape, DType dtype, const Expr* value,
+                         Span span) {
   const std::string made = info(shape, dtype, span);
   const std::string list = names_.fresh("l0");
   out_.line(fmt::format("const TaskOutputTensors {} = alloc_tensors({});", list, made));
@@ -83,15 +86,16 @@ std::string ChipEmitter::nested_call(const Call* call) {
   }
   if (call->op == OpId::tensor_read) {
     const auto dtype = scalar_dtype(call->type).value_or(DType::INDEX);
-    const std::string text =
-        fmt::format("pld_read<{}>({}, {})", cpp_memory_type(dtype), tensor(call->args[0]), extents(call->args[1]));
+    const std::string text = fmt::format("pld_read<{}>({}, {})", cpp_memory_type(dtype),
+                                         tensor(call->args[0]), extents(call->args[1]));
     return dtype == DType::BOOL ? "(" + text + " != 0)" : text;
   }
   if (call->op == OpId::array_get_element) {
     return fmt::format("{}[{}]", tensor(call->args[0]), scalar_.index(call->args[1]));
   }
   if (call->op == OpId::system_task_invalid) return "PTO2TaskId::invalid()";
-  if (call->op == OpId::system_task_is_valid) return scalar_.as(call->args[0], DType::TASK_ID) + ".is_valid()";
+  if (call->op == OpId::system_task_is_valid)
+    return scalar_.as(call->args[0], DType::TASK_ID) + ".is_valid()";
   if (call->op == OpId::pld_system_rank || call->op == OpId::pld_system_nranks) return rank_query(call);
   return {};
 }
@@ -121,13 +125,15 @@ void ChipEmitter::call_op(const Stmt* stmt, const Var* result, const Call* call)
   if (call->op == OpId::tensor_assemble) {
     const AttrValue* atomic = find_attr(call->kwargs, "atomic");
     if (atomic != nullptr && atomic->integer != 0) {
-      env_.diags.report<Diag::codegen_atomic_assemble>(call->span.valid() ? call->span : stmt->span, "an orchestration");
+      env_.diags.report<Diag::codegen_atomic_assemble>(call->span.valid() ? call->span : stmt->span,
+                                                       "an orchestration");
       return;
     }
     const Var* target = root(call->args[0]);
     if (target != nullptr && target == root(call->args[1])) return;
     out_.comment(brief(call));
-    out_.line(fmt::format("pld_assemble({}, {}, {});", tensor(call->args[0]), tensor(call->args[1]), extents(call->args[2])));
+    out_.line(fmt::format("pld_assemble({}, {}, {});", tensor(call->args[0]), tensor(call->args[1]),
+                          extents(call->args[2])));
     return;
   }
   if (call->op == OpId::array_update_element) {
@@ -156,7 +162,8 @@ void ChipEmitter::call_op(const Stmt* stmt, const Var* result, const Call* call)
     const auto of = dtype_keyword(call);
     if (!of) return unsupported(call, stmt->span);
     const Expr* value = call->op == OpId::tensor_full ? argument(call, "value") : nullptr;
-    if (const AttrValue* init = find_attr(call->kwargs, "init_value"); init != nullptr && init->kind == AttrKind::Float) {
+    if (const AttrValue* init = find_attr(call->kwargs, "init_value");
+        init != nullptr && init->kind == AttrKind::Float) {
       value = env_.ir.const_float(init->real);
     }
     out_.comment(brief(call));
@@ -169,8 +176,8 @@ void ChipEmitter::call_op(const Stmt* stmt, const Var* result, const Call* call)
     return view(result, shape != nullptr ? fmt::format("pld_reshape({}, {})", from, extents(shape)) : from);
   }
   if (call->op == OpId::tensor_transpose) {
-    return view(result, fmt::format("pld_transpose({}, {}, {})", tensor(call->args[0]), scalar_.index(call->args[1]),
-                                    scalar_.index(call->args[2])));
+    return view(result, fmt::format("pld_transpose({}, {}, {})", tensor(call->args[0]),
+                                    scalar_.index(call->args[1]), scalar_.index(call->args[2])));
   }
   if (call->op == OpId::tensor_set_validshape || op_info(call->op).emit.emit == Emit::NoCode) return;
   (void)effects;

@@ -131,7 +131,8 @@ class KernelBody {
   // Memory that only the current operation uses.
   TileRef scratch(const TileForm& form, const Extent& valid_rows, const Extent& valid_cols);
   // The same with memory that nothing else will use.
-  TileRef own_memory(std::string_view like, const TileForm& form, const Extent& valid_rows, const Extent& valid_cols);
+  TileRef own_memory(std::string_view like, const TileForm& form, const Extent& valid_rows,
+                     const Extent& valid_cols);
   // What the type says: the form, and the valid box as rows and columns.
   TileForm form_of(const TileType* type, MemSpace space) const;
   MemSpace space_of(const Var* var) const;
@@ -143,7 +144,9 @@ class KernelBody {
   // False after a report: the tile's valid box is no rectangle (null: known to be none).
   bool require_rectangle(const OpCall& op, const TileType* type);
   void set_valid(const TileRef& tile);
-  bool same_place(const TileRef& a, const TileRef& b) const { return a.address == b.address && a.offset == b.offset; }
+  bool same_place(const TileRef& a, const TileRef& b) const {
+    return a.address == b.address && a.offset == b.offset;
+  }
   // The C++ type of one element; reported and false if a kernel has no such elements.
   bool check_dtype(const OpCall& op, DType dtype);
 
@@ -172,13 +175,15 @@ class KernelBody {
                      const std::vector<Extent>& box, bool column);
   // As global, for a box given as a matrix of rows and columns with their strides.
   std::string global_matrix(const TensorRef& tensor, const std::string& pointer, const Extent& rows,
-                            const Extent& cols, const Extent& row_stride, const Extent& col_stride, bool column);
+                            const Extent& cols, const Extent& row_stride, const Extent& col_stride,
+                            bool column);
   // A name for a signal cell of the window.
   std::string signal_name(const TensorRef& window) {
     return fresh(window.base + "_" + std::to_string(global_counts_[window.base]++));
   }
   // The pointer on the peer's side; empty after a report.
-  std::string peer_address(const OpCall& op, const TensorRef& tensor, const std::string& pointer, const Expr* peer);
+  std::string peer_address(const OpCall& op, const TensorRef& tensor, const std::string& pointer,
+                           const Expr* peer);
 
   // --- arrays -------------------------------------------------------------------------------------------------
   ArrayRef* array(const Expr* expr);
@@ -203,7 +208,7 @@ class KernelBody {
   void statement(const Stmt* stmt);
   void assign(const Var* var, const Expr* value, const Stmt* stmt);
   void assign_alias(const Var* var, const Var* source, Span span);
-  void call(const Call* call, const Var* result, const Stmt* stmt);
+  void call(const Call* call, const Var* result, Span span);
   void prologue(CppText& out, std::string_view below);
 
   // control.cpp
@@ -277,14 +282,14 @@ class KernelBody {
   std::unordered_map<const Var*, const Var*> origins_;
   std::unordered_set<const Var*> mixed_;
   std::unordered_map<const Var*, const Var*> contexts_;  // window parameter to context parameter
-  struct Target {
+  struct YieldTarget {
     std::vector<Carry> carries;
     bool is_loop;
   };
-  std::vector<Target> targets_;  // of yields
+  std::vector<YieldTarget> targets_;               // of yields
   std::map<std::string, std::string> tile_names_;  // type and address to variable
   std::map<std::string, int> global_counts_;
-  std::uint64_t own_[16] = {};      // first free byte after the placement and the memory given out by own_memory
+  std::uint64_t own_[16] = {};  // first free byte after the placement and the memory given out by own_memory
   std::uint64_t scratch_[16] = {};  // of the current operation
   std::set<std::string> memory_reported_;
 };

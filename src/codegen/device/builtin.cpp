@@ -22,7 +22,8 @@ constexpr BuiltinRow kBuiltins[] = {
     {OpId::builtin_tensor_all_to_all, "all_to_all", "all_to_all",
      "input (in), target (inout), signal (inout), domain size, context", false, true, false},
     {OpId::builtin_tensor_all_to_all_v, "all_to_all_v", "all_to_all_v",
-     "input (in), target (inout), signal (inout), send_counts (in), recv_counts (inout), domain size, context",
+     "input (in), target (inout), signal (inout), send_counts (in), recv_counts (inout), domain size, "
+     "context",
      false, true, false},
     {OpId::builtin_tensor_allgather, "allgather", "allgather",
      "input (in), target (inout), signal (inout), domain size, context", false, true, false},
@@ -30,7 +31,8 @@ constexpr BuiltinRow kBuiltins[] = {
      "data (inout), signal (inout), domain size, context", true, true, false},
     {OpId::builtin_tensor_allreduce_ring, "allreduce_ring", "allreduce, ring",
      "data (inout), signal (inout), domain size, context", true, true, false},
-    {OpId::builtin_tensor_barrier, "barrier", "barrier", "signal (inout), domain size, context", false, false, false},
+    {OpId::builtin_tensor_barrier, "barrier", "barrier", "signal (inout), domain size, context", false, false,
+     false},
     {OpId::builtin_tensor_broadcast, "broadcast", "broadcast",
      "target (inout), signal (inout), domain size, context", false, true, true},
     {OpId::builtin_tensor_reduce_scatter, "reduce_scatter", "reduce_scatter",
@@ -71,7 +73,9 @@ std::optional<BuiltinVariant> builtin_variant(const Call* call) {
   return out;
 }
 
-std::string builtin_kernel_name(const BuiltinVariant& variant) { return std::string(row_of(variant.op)->kernel); }
+std::string builtin_kernel_name(const BuiltinVariant& variant) {
+  return std::string(row_of(variant.op)->kernel);
+}
 
 std::string builtin_chip_name(const BuiltinVariant& variant) {
   const BuiltinRow* row = row_of(variant.op);
@@ -98,7 +102,8 @@ std::string emit_builtin_kernel(const BuiltinVariant& variant) {
     call += '<';
     if (row->reduces) call += fmt::format("pld::collectives::Op::{}, ", name_of(variant.reduce));
     call += fmt::format("{}, ", type);
-    call += variant.width > 0 ? std::to_string(variant.width) : fmt::format("pld::collectives::kWide<{}>", type);
+    call +=
+        variant.width > 0 ? std::to_string(variant.width) : fmt::format("pld::collectives::kWide<{}>", type);
     call += '>';
   }
   call += row->rooted ? fmt::format("(args, {});", variant.root) : "(args);";

@@ -11,11 +11,11 @@ namespace pldc {
 
 // What distinguishes one builtin kernel from another; core_num is given to the launch, not to the kernel.
 struct BuiltinVariant {
-  OpId op;                              // one of builtin.tensor.*
-  ReduceOp reduce = ReduceOp::Sum;      // allreduce, allreduce_ring, reduce_scatter
-  DType dtype = DType::FP32;            // FP16 only for allreduce
-  std::int64_t root = 0;                // broadcast
-  std::int64_t width = 0;               // elements of a tile; 0: the widest that fits (decisions D27)
+  OpId op;                          // one of builtin.tensor.*
+  ReduceOp reduce = ReduceOp::Sum;  // allreduce, allreduce_ring, reduce_scatter
+  DType dtype = DType::FP32;        // FP16 only for allreduce
+  std::int64_t root = 0;            // broadcast
+  std::int64_t width = 0;           // elements of a tile; 0: the widest that fits (decisions D27)
   friend bool operator==(const BuiltinVariant&, const BuiltinVariant&) = default;
 };
 

@@ -1,7 +1,7 @@
 // Loops, branches and what they carry.
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "codegen/device/body.h"
 #include "ir/walk.h"
@@ -59,7 +59,8 @@ void KernelBody::declare_carry(Carry& carry, const Expr* init) {
     ref.depth = loop_depth_ + (init != nullptr ? 1 : 0);  // an iteration may change it in place
     carry.name = ref.name;
     if (!source.name.empty()) {
-      statement(fmt::format("for (int64_t i = 0; i < {}; ++i) {}[i] = {}[i];", ref.extent, ref.name, source.name));
+      statement(
+          fmt::format("for (int64_t i = 0; i < {}; ++i) {}[i] = {}[i];", ref.extent, ref.name, source.name));
     }
     if (carry.result != nullptr) arrays_[carry.result] = ref;
     return;
@@ -88,7 +89,8 @@ void KernelBody::declare_carry(Carry& carry, const Expr* init) {
   }
   ref.pointer = names_.declare(var);
   ref.base = ref.pointer;
-  statement(fmt::format("{}__gm__ {}* {} = {};", marked(ref.pointer), cpp_memory_type(type->dtype), ref.pointer, value));
+  statement(fmt::format("{}__gm__ {}* {} = {};", marked(ref.pointer), cpp_memory_type(type->dtype),
+                        ref.pointer, value));
   carry.name = ref.pointer;
   bind(var, ref);
   if (carry.result != nullptr) bind(carry.result, ref);
@@ -101,6 +103,10 @@ void KernelBody::open_carries(List<IterArg> args, List<const Var*> results, std:
   }
   for (const IterArg& arg : args) {  // their valid extents may be scalars that are carried too
     if (dyn<TileType>(arg.var->type) == nullptr) continue;
+    if (const auto* made = dyn<Call>(arg.init)) {  // computed in the carry's place
+      call(made, arg.var, made->span);
+      continue;
+    }
     const TileRef from = tile(arg.init);
     move(result(arg.var), from);
   }
@@ -128,20 +134,22 @@ void KernelBody::close_carries(const std::vector<Carry>& carries) {
 
 void KernelBody::yield(List<const Expr*> values) {
   if (targets_.empty()) return;
-  const Target& target = targets_.back();
+  const YieldTarget& target = targets_.back();
   std::vector<ScalarMove> scalar_moves;
   std::vector<std::pair<const Var*, const Expr*>> tile_moves;
   for (std::size_t i = 0; i < values.size() && i < target.carries.size(); ++i) {
     const Carry& carry = target.carries[i];
     const Type* type = carry.var->type;
     if (const auto dtype = scalar_dtype(type)) {
-      scalar_moves.push_back({std::string(cpp_scalar_type(*dtype)), carry.name, scalars.as(values[i], *dtype)});
+      scalar_moves.push_back(
+          {std::string(cpp_scalar_type(*dtype)), carry.name, scalars.as(values[i], *dtype)});
     } else if (dyn<TileType>(type) != nullptr) {
       tile_moves.emplace_back(carry.var, values[i]);
     } else if (dyn<ArrayType>(type) != nullptr) {
       const ArrayRef* from = array(values[i]);
       if (from != nullptr && from->name != carry.name) {
-        statement(fmt::format("for (int64_t i = 0; i < {}; ++i) {}[i] = {}[i];", from->extent, carry.name, from->name));
+        statement(fmt::format("for (int64_t i = 0; i < {}; ++i) {}[i] = {}[i];", from->extent, carry.name,
+                              from->name));
       }
     } else if (const auto* tensor_type = dyn<TensorType>(type)) {
       if (carry.name.empty()) continue;  // one tensor on all paths
@@ -151,8 +159,8 @@ void KernelBody::yield(List<const Expr*> values) {
         env.diags.report<Diag::kernel_branch_tensor>(values[i]->span, plain_name(carry.var->name.text()))
             .help("copy one of the tensors into memory of the same layout");
       }
-      scalar_moves.push_back(
-          {fmt::format("__gm__ {}*", cpp_memory_type(tensor_type->dtype)), carry.name, address(from, from.offset)});
+      scalar_moves.push_back({fmt::format("__gm__ {}*", cpp_memory_type(tensor_type->dtype)), carry.name,
+                              address(from, from.offset)});
     }
   }
   yield_scalars(std::move(scalar_moves));
@@ -170,7 +178,8 @@ void KernelBody::yield_scalars(std::vector<ScalarMove> moves) {
               moves.end());
   bool crossed = false;
   for (std::size_t i = 0; i < moves.size(); ++i) {
-    for (std::size_t k = i + 1; k < moves.size(); ++k) crossed = crossed || mentions(moves[k].from, moves[i].to);
+    for (std::size_t k = i + 1; k < moves.size(); ++k)
+      crossed = crossed || mentions(moves[k].from, moves[i].to);
   }
   if (crossed) {
     for (ScalarMove& m : moves) {
@@ -185,7 +194,8 @@ void KernelBody::yield_scalars(std::vector<ScalarMove> moves) {
 void KernelBody::yield_tiles(std::vector<std::pair<TileRef, TileRef>> moves) {
   moves.erase(std::remove_if(moves.begin(), moves.end(),
                              [&](const auto& m) {
-                               return m.first.form.space == m.second.form.space && same_place(m.first, m.second);
+                               return m.first.form.space == m.second.form.space &&
+                                      same_place(m.first, m.second);
                              }),
               moves.end());
   while (!moves.empty()) {
@@ -220,13 +230,14 @@ void KernelBody::leave(std::string_view keyword) {
 
 void KernelBody::branch(const IfStmt* stmt) {
   span_ = stmt->span;
-  Target target;
+  YieldTarget target;
   target.is_loop = false;
   for (const Var* var : stmt->return_vars) {
     target.carries.push_back({var, nullptr, {}});
     if (dyn<TileType>(var->type) == nullptr) {
       declare_carry(target.carries.back(), nullptr);
-    } else if (const TilePlace* place_of = env.placement.find(var); place_of != nullptr && place_of->offset != nullptr) {
+    } else if (const TilePlace* place_of = env.placement.find(var);
+               place_of != nullptr && place_of->offset != nullptr) {
       result(var);  // its address is needed on both paths
     }
   }
@@ -258,7 +269,7 @@ void KernelBody::branch(const IfStmt* stmt) {
 
 void KernelBody::loop(const ForStmt* stmt) {
   span_ = stmt->span;
-  Target target;
+  YieldTarget target;
   target.is_loop = true;
   open_carries(stmt->iter_args, stmt->return_vars, target.carries);
   const DType dtype = scalar_dtype(stmt->loop_var->type).value_or(DType::INDEX);
@@ -276,9 +287,10 @@ void KernelBody::loop(const ForStmt* stmt) {
   names_.push();
   const std::string name = names_.declare(stmt->loop_var);
   const std::string limit = stop.find_first_of(" ?") == std::string::npos ? stop : "(" + stop + ")";
-  const std::string test = !step      ? fmt::format("({}) > 0 ? {} < {} : {} > {}", step_text, name, limit, name, limit)
-                           : *step < 0 ? fmt::format("{} > {}", name, limit)
-                                       : fmt::format("{} < {}", name, limit);
+  const std::string test =
+      !step       ? fmt::format("({}) > 0 ? {} < {} : {} > {}", step_text, name, limit, name, limit)
+      : *step < 0 ? fmt::format("{} > {}", name, limit)
+                  : fmt::format("{} < {}", name, limit);
   const std::string_view type = cpp_scalar_type(dtype);
   const bool narrow = bit_width(dtype) < 32;
   const std::string next = narrow ? fmt::format("{} = static_cast<{}>({} + {})", name, type, name, step_text)
@@ -304,7 +316,7 @@ void KernelBody::loop(const ForStmt* stmt) {
 
 void KernelBody::loop(const WhileStmt* stmt) {
   span_ = stmt->span;
-  Target target;
+  YieldTarget target;
   target.is_loop = true;
   open_carries(stmt->iter_args, stmt->return_vars, target.carries);
   line_directive(stmt->span);

@@ -25,9 +25,9 @@ struct KernelEnv {
   const Places& places;         // lines for PLD_LOC, "file.pld:LINE" for comments
   const BuildOptions& options;  // line_map: write #line before each operation
   const Program& program;
-  std::string_view chip;             // C++ names, for the head comment
+  std::string_view chip;  // C++ names, for the head comment
   std::string_view kernel;
-  const Signature& signature;        // ABI order of the parameters
+  const Signature& signature;  // ABI order of the parameters
   const TilePlacement& placement;
 };
 

@@ -30,8 +30,8 @@ bool has_scalar_form(KernelBody& body, const OpCall& op, DType dtype);
 bool elementwise(KernelBody& body, std::string_view callee, const TileRef& destination,
                  const std::vector<TileRef>& tiles, const std::vector<std::string>& after = {});
 // TCOLSUM and its like; a reduction of a column is one of a row.
-bool column_reduce(KernelBody& body, std::string_view callee, const TileRef& destination, const TileRef& source,
-                   const std::string& tmp);
+bool column_reduce(KernelBody& body, std::string_view callee, const TileRef& destination,
+                   const TileRef& source, const std::string& tmp);
 
 // Integer, bool and dtype keywords of a call.
 inline std::int64_t keyword_int(const OpCall& op, std::string_view key, std::int64_t otherwise) {

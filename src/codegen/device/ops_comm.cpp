@@ -1,7 +1,7 @@
 // Other ranks' windows: transfers and signals.
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "codegen/device/ops.h"
 #include "codegen/device/transfer.h"
@@ -21,7 +21,8 @@ bool remote_load(KernelBody& body, const OpCall& op) {
   const auto* dims = dyn<MakeTuple>(op.args() > 4 ? op.arg(4) : op.arg(3));
   TensorRef shaped;
   std::vector<Extent> box;
-  if (!transfer_box(body, op, window, type, dims != nullptr ? dims->elements : List<const Expr*>{}, shaped, box)) {
+  if (!transfer_box(body, op, window, type, dims != nullptr ? dims->elements : List<const Expr*>{},
+                    op.args() > 4, shaped, box)) {
     return false;
   }
   const std::string pointer = body.peer_address(op, window, KernelBody::address(window, offset), op.arg(1));
@@ -44,7 +45,7 @@ bool remote_store(KernelBody& body, const OpCall& op) {
     if (!body.require_rectangle(op, type)) return false;
     TensorRef shaped;
     std::vector<Extent> box;
-    if (!transfer_box(body, op, window, type, {}, shaped, box)) return false;
+    if (!transfer_box(body, op, window, type, {}, false, shaped, box)) return false;
     emit_store(body, op, shaped, pointer, box, body.tile(op.arg(0)), atomic);
     return true;
   }
@@ -58,7 +59,8 @@ bool remote_store(KernelBody& body, const OpCall& op) {
         .help("load the tensor into a tile, and store that with pld.tile.remote_store");
     return false;
   }
-  TileRef stage = body.scratch(tile_form(MemSpace::Vec, source.dtype, *rows.constant, *cols.constant), rows, cols);
+  TileRef stage =
+      body.scratch(tile_form(MemSpace::Vec, source.dtype, *rows.constant, *cols.constant), rows, cols);
   emit_load(body, op, source, KernelBody::address(source, source.offset), source.shape, stage);
   emit_store(body, op, window, pointer, source.shape, stage, atomic);
   return true;
@@ -115,7 +117,8 @@ bool copy_tensor(KernelBody& body, const OpCall& op) {
   const std::string to = body.global(op, destination, KernelBody::address(destination, offset), box, false);
   const std::string from = body.global(op, source, KernelBody::address(source, source.offset), box, false);
   // A put works on local memory as well.
-  body.alone(fmt::format("comm::TPUT{}({}, {}, {});", atomic ? "<AtomicType::AtomicAdd>" : "", to, from, stage.name));
+  body.alone(fmt::format("comm::TPUT{}({}, {}, {});", atomic ? "<AtomicType::AtomicAdd>" : "", to, from,
+                         stage.name));
   if (op.result != nullptr) body.bind(op.result, destination);
   return true;
 }
@@ -126,7 +129,8 @@ bool transfer(KernelBody& body, const OpCall& op, bool put) {
   const TensorRef destination = body.tensor(op.arg(0));
   const TensorRef source = body.tensor(op.arg(2));
   bool atomic = false;
-  if (!body.check_dtype(op, destination.dtype) || !is_atomic_add(body, op, destination.dtype, atomic)) return false;
+  if (!body.check_dtype(op, destination.dtype) || !is_atomic_add(body, op, destination.dtype, atomic))
+    return false;
   Sum to = destination.offset;
   Sum from = source.offset;
   const Expr* to_offsets = argument(op.call, "dst_offsets");
@@ -142,12 +146,14 @@ bool transfer(KernelBody& body, const OpCall& op, bool put) {
 
   const Expr* given = argument(op.call, "stage");
   const Expr* second = argument(op.call, "stage2");
-  std::string stages = given != nullptr ? body.tile(given).name : stage_for(body, op, destination.dtype, box).name;
+  std::string stages =
+      given != nullptr ? body.tile(given).name : stage_for(body, op, destination.dtype, box).name;
   if (second != nullptr) stages += ", " + body.tile(second).name;
   const std::string to_global = body.global(op, destination, to_pointer, box, false);
   const std::string from_global = body.global(op, source, from_pointer, box, false);
   body.place();
-  const std::string callee = put ? (atomic ? "comm::TPUT<AtomicType::AtomicAdd>" : "comm::TPUT") : "comm::TGET";
+  const std::string callee =
+      put ? (atomic ? "comm::TPUT<AtomicType::AtomicAdd>" : "comm::TPUT") : "comm::TGET";
   body.alone(fmt::format("{}({}, {}, {});", callee, to_global, from_global, stages));
   return true;
 }

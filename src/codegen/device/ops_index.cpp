@@ -1,7 +1,7 @@
 // Gather, scatter, sort, sequences.
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "codegen/device/ops.h"
 #include "codegen/device/transfer.h"
@@ -50,7 +50,8 @@ bool gather_mask(KernelBody& body, const OpCall& op) {
   const TileRef to = body.result(op.result);
   const TileRef from = vector_operand(body, op, 0);
   body.issue(Pipe::V, {{from}, {to}},
-             fmt::format("TGATHER<{}>({}, {});", mask_pattern(keyword_int(op, "mask_pattern", 7)), to.name, from.name));
+             fmt::format("TGATHER<{}>({}, {});", mask_pattern(keyword_int(op, "mask_pattern", 7)), to.name,
+                         from.name));
   return true;
 }
 
@@ -68,7 +69,8 @@ bool scatter_mask(KernelBody& body, const OpCall& op) {
   const TileRef from = vector_operand(body, op, 1);
   const TileRef to = in_place(body, op, 0);
   body.issue(Pipe::V, {{from, to}, {to}},
-             fmt::format("TSCATTER<{}>({}, {});", mask_pattern(keyword_int(op, "mask_pattern", 7)), to.name, from.name));
+             fmt::format("TSCATTER<{}>({}, {});", mask_pattern(keyword_int(op, "mask_pattern", 7)), to.name,
+                         from.name));
   return true;
 }
 
@@ -80,7 +82,7 @@ bool scatter_update(KernelBody& body, const OpCall& op) {
   const TileRef index = vector_operand(body, op, 1);
   const TileRef source = vector_operand(body, op, 2);
   const TileRef to = body.result(op.result);
-  if (!require_packed(body, op, index) || !require_rank_2(body, op, op.arg(0))) return false;
+  if (!require_rank_2(body, op, op.arg(0))) return false;
   const KernelBody::Box count = body.valid_box(index_type);
   body.move(to, input);
   body.place();
@@ -90,10 +92,15 @@ bool scatter_update(KernelBody& body, const OpCall& op) {
   TileForm form = source.form;
   form.rows = 1;
   Sum bytes;
-  bytes.add_product(Extent(i), Extent(source.form.row_step() * static_cast<std::int64_t>(byte_width(form.dtype))));
+  bytes.add_product(Extent(i),
+                    Extent(source.form.row_step() * static_cast<std::int64_t>(byte_width(form.dtype))));
   const TileRef row = body.view(source, form, Extent(1), source.valid_cols, bytes, "row");
+  const std::string at = index.is_packed()
+                             ? i
+                             : fmt::format("{0} / {1} * {2} + {0} % {1} * {3}", i, index.ir_cols,
+                                           index.form.row_step(), index.form.col_step());
   body.statement(fmt::format("TINSERT({}, {}, static_cast<int64_t>({}.GetValue({})), 0);", to.name, row.name,
-                             index.name, i));
+                             index.name, at));
   body.barrier();
   body.close();
   return true;
@@ -120,8 +127,8 @@ bool gather_compare(KernelBody& body, const OpCall& op) {
   }
   body.issue(Pipe::V, {{from}, {list, count}},
              fmt::format("TGATHER_CMP({}, {}, {}, {}, {}, {});", list.name, count.name, from.name,
-                         body.scalars.as(op.arg(1), from.form.dtype), compare_mode(keyword_int(op, "cmp_mode", 0)),
-                         keyword_int(op, "offset", 0)));
+                         body.scalars.as(op.arg(1), from.form.dtype),
+                         compare_mode(keyword_int(op, "cmp_mode", 0)), keyword_int(op, "offset", 0)));
   return true;
 }
 
@@ -138,7 +145,8 @@ bool sort32(KernelBody& body, const OpCall& op) {
   const TileRef index = vector_operand(body, op, 1);
   if (!require_fp32(body, op, from)) return false;
   const TileRef to = body.result(op.result);
-  body.issue(Pipe::V, {{from, index}, {to}}, fmt::format("TSORT32({}, {}, {});", to.name, from.name, index.name));
+  body.issue(Pipe::V, {{from, index}, {to}},
+             fmt::format("TSORT32({}, {}, {});", to.name, from.name, index.name));
   return true;
 }
 
@@ -164,8 +172,8 @@ bool merge_tiles(KernelBody& body, const OpCall& op) {
     sources += ", " + from.name;
   }
   body.issue(Pipe::V, touch,
-             fmt::format("TMRGSORT_TILES<{}>({}{});", keyword_int(op, "exhausted", 0) != 0 ? "true" : "false", to.name,
-                         sources));
+             fmt::format("TMRGSORT_TILES<{}>({}{});", keyword_int(op, "exhausted", 0) != 0 ? "true" : "false",
+                         to.name, sources));
   return true;
 }
 
@@ -191,8 +199,10 @@ bool random(KernelBody& body, const OpCall& op) {
   if (op.result == nullptr) return true;
   const TileRef to = body.result(op.result);
   std::string seeds;
-  for (std::size_t i = 0; i < 6 && i < op.args(); ++i) seeds += ", " + body.scalars.as(op.arg(i), DType::UINT32);
-  body.issue(Pipe::V, {{}, {to}}, fmt::format("TRANDOM<{}>({}{});", keyword_int(op, "rounds", 10), to.name, seeds));
+  for (std::size_t i = 0; i < 6 && i < op.args(); ++i)
+    seeds += ", " + body.scalars.as(op.arg(i), DType::UINT32);
+  body.issue(Pipe::V, {{}, {to}},
+             fmt::format("TRANDOM<{}>({}{});", keyword_int(op, "rounds", 10), to.name, seeds));
   return true;
 }
 

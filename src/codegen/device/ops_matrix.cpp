@@ -1,7 +1,7 @@
 // Matrix products.
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "codegen/device/ops.h"
 #include "codegen/device/transfer.h"
@@ -25,7 +25,8 @@ TileRef factor(KernelBody& body, const Expr* expr, MemSpace space) {
 // The accumulator of the result: its own place, or scratch memory if that is not an accumulator.
 TileRef accumulator(KernelBody& body, const TileRef& result) {
   const TileForm form = tile_form(MemSpace::Acc, result.form.dtype, result.ir_rows, result.ir_cols);
-  if (result.form.space == MemSpace::Acc && result.form.rows == form.rows && result.form.cols == form.cols) return result;
+  if (result.form.space == MemSpace::Acc && result.form.rows == form.rows && result.form.cols == form.cols)
+    return result;
   TileRef out = body.scratch(form, result.valid_rows, result.valid_cols);
   out.ir_rows = result.ir_rows;
   out.ir_cols = result.ir_cols;
@@ -33,7 +34,7 @@ TileRef accumulator(KernelBody& body, const TileRef& result) {
 }
 
 struct Product {
-  std::string callee;  // "TMATMUL" or "TGEMV"
+  std::string callee;          // "TMATMUL" or "TGEMV"
   std::size_t acc = SIZE_MAX;  // argument numbers
   std::size_t left = 0;
   std::size_t right = 1;
@@ -51,14 +52,16 @@ bool multiply(KernelBody& body, const OpCall& op, const Product& p) {
     const TileRef result = in_place(body, op, p.acc);
     const TileRef acc = accumulator(body, result);
     if (acc.name != result.name) body.move(acc, result);
-    const std::string add = fmt::format("{0}_ACC({1}, {1}, {2}, {3});", p.callee, acc.name, left.name, right.name);
+    const std::string add =
+        fmt::format("{0}_ACC({1}, {1}, {2}, {3});", p.callee, acc.name, left.name, right.name);
     std::string text = add;
     if (p.condition < op.args()) {  // true: the accumulator's contents do not count
       const std::string fresh = fmt::format("{}({}, {}, {});", p.callee, acc.name, left.name, right.name);
       const auto* constant = dyn<ConstBool>(op.arg(p.condition));
-      text = constant != nullptr ? (constant->value ? fresh : add)
-                                 : fmt::format("if ({}) {} else {}", body.scalars.condition(op.arg(p.condition)),
-                                               "{ " + fresh + " }", "{ " + add + " }");
+      text = constant != nullptr
+                 ? (constant->value ? fresh : add)
+                 : fmt::format("if ({}) {} else {}", body.scalars.condition(op.arg(p.condition)),
+                               "{ " + fresh + " }", "{ " + add + " }");
     }
     body.issue(Pipe::M, {{left, right, acc}, {acc}}, text);
     if (acc.name != result.name) body.move(result, acc);
@@ -82,10 +85,16 @@ bool matmul(KernelBody& body, const OpCall& op) { return multiply(body, op, {"TM
 bool matmul_acc(KernelBody& body, const OpCall& op) {
   return multiply(body, op, {"TMATMUL", 0, 1, 2, SIZE_MAX, 3});
 }
-bool matmul_bias(KernelBody& body, const OpCall& op) { return multiply(body, op, {"TMATMUL", SIZE_MAX, 0, 1, 2}); }
+bool matmul_bias(KernelBody& body, const OpCall& op) {
+  return multiply(body, op, {"TMATMUL", SIZE_MAX, 0, 1, 2});
+}
 bool gemv(KernelBody& body, const OpCall& op) { return multiply(body, op, {"TGEMV", SIZE_MAX, 0, 1}); }
-bool gemv_acc(KernelBody& body, const OpCall& op) { return multiply(body, op, {"TGEMV", 0, 1, 2, SIZE_MAX, 3}); }
-bool gemv_bias(KernelBody& body, const OpCall& op) { return multiply(body, op, {"TGEMV", SIZE_MAX, 0, 1, 2}); }
+bool gemv_acc(KernelBody& body, const OpCall& op) {
+  return multiply(body, op, {"TGEMV", 0, 1, 2, SIZE_MAX, 3});
+}
+bool gemv_bias(KernelBody& body, const OpCall& op) {
+  return multiply(body, op, {"TGEMV", SIZE_MAX, 0, 1, 2});
+}
 
 // ---- batches ----------------------------------------------------------------------------------------------------
 
@@ -102,7 +111,8 @@ std::optional<std::vector<std::int64_t>> constant_shape(const Expr* expr) {
 }
 
 // The number of the matrix of `shape` that belongs to batch number `index` of `batch`: axes of one element repeat.
-std::int64_t matrix_of(std::int64_t index, const std::vector<std::int64_t>& batch, const std::vector<std::int64_t>& shape) {
+std::int64_t matrix_of(std::int64_t index, const std::vector<std::int64_t>& batch,
+                       const std::vector<std::int64_t>& shape) {
   std::int64_t out = 0;
   std::int64_t step = 1;
   const std::size_t axes = shape.size() - 2;
@@ -123,7 +133,8 @@ bool batch(KernelBody& body, const OpCall& op, bool accumulate) {
   const std::size_t first = accumulate ? 1 : 0;
   const auto left_shape = constant_shape(op.arg(first));
   const auto right_shape = constant_shape(op.arg(first + 1));
-  const auto* out_type = static_cast<const TileType*>(op.result != nullptr ? op.result->type : op.arg(0)->type);
+  const auto* out_type =
+      static_cast<const TileType*>(op.result != nullptr ? op.result->type : op.arg(0)->type);
   if (!left_shape || !right_shape || !body.check_dtype(op, out_type->dtype)) return false;
   const TileRef result = accumulate ? in_place(body, op, 0) : body.result(op.result);
   const TileRef left = body.tile(op.arg(first));
@@ -149,16 +160,20 @@ bool batch(KernelBody& body, const OpCall& op, bool accumulate) {
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t left_row = matrix_of(i, axes, *left_shape) * m;
     const std::int64_t right_row = matrix_of(i, axes, *right_shape) * k;
-    body.issue(Pipe::MTE1, {{left}, {l}}, fmt::format("TEXTRACT({}, {}, {}, 0);", l.name, left.name, left_row));
-    body.issue(Pipe::MTE1, {{right}, {r}}, fmt::format("TEXTRACT({}, {}, {}, 0);", r.name, right.name, right_row));
+    body.issue(Pipe::MTE1, {{left}, {l}},
+               fmt::format("TEXTRACT({}, {}, {}, 0);", l.name, left.name, left_row));
+    body.issue(Pipe::MTE1, {{right}, {r}},
+               fmt::format("TEXTRACT({}, {}, {}, 0);", r.name, right.name, right_row));
     if (accumulate) {
-      body.issue(Pipe::FIX, {{result}, {acc}}, fmt::format("TEXTRACT({}, {}, {}, 0);", acc.name, result.name, i * m));
+      body.issue(Pipe::FIX, {{result}, {acc}},
+                 fmt::format("TEXTRACT({}, {}, {}, 0);", acc.name, result.name, i * m));
       body.issue(Pipe::M, {{l, r, acc}, {acc}},
                  fmt::format("TMATMUL_ACC({0}, {0}, {1}, {2});", acc.name, l.name, r.name));
     } else {
       body.issue(Pipe::M, {{l, r}, {acc}}, fmt::format("TMATMUL({}, {}, {});", acc.name, l.name, r.name));
     }
-    body.issue(Pipe::FIX, {{acc}, {result}}, fmt::format("TINSERT({}, {}, {}, 0);", result.name, acc.name, i * m));
+    body.issue(Pipe::FIX, {{acc}, {result}},
+               fmt::format("TINSERT({}, {}, {}, 0);", result.name, acc.name, i * m));
   }
   return true;
 }

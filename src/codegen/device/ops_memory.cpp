@@ -1,7 +1,7 @@
 // Transfers between global memory and tiles, and views of tensors.
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "codegen/device/ops.h"
 #include "codegen/device/transfer.h"
@@ -38,7 +38,8 @@ void emit_load(KernelBody& body, const OpCall& op, const TensorRef& tensor, cons
   const bool direct = to.form.space == MemSpace::Vec || to.form.space == MemSpace::Mat;
   TileRef landing = to;
   if (!direct) {
-    landing = body.scratch(tile_form(MemSpace::Mat, to.form.dtype, to.ir_rows, to.ir_cols), to.valid_rows, to.valid_cols);
+    landing = body.scratch(tile_form(MemSpace::Mat, to.form.dtype, to.ir_rows, to.ir_cols), to.valid_rows,
+                           to.valid_cols);
     landing.ir_rows = to.ir_rows;
     landing.ir_cols = to.ir_cols;
   }
@@ -55,21 +56,61 @@ void emit_store(KernelBody& body, const OpCall& op, const TensorRef& tensor, con
   const MemSpace space = tile.form.space;
   const bool direct = space == MemSpace::Vec || space == MemSpace::Acc || space == MemSpace::Mat;
   TileRef from = direct ? tile : body.in_space(tile, MemSpace::Vec);
-  if (from.form.dtype != tensor.dtype && from.form.space != MemSpace::Acc) from = body.with_dtype(from, tensor.dtype);
+  if (from.form.dtype != tensor.dtype && from.form.space != MemSpace::Acc)
+    from = body.with_dtype(from, tensor.dtype);
   const std::string global = body.global(op, tensor, pointer, box, from.form.by_columns);
   Touch touch;
   touch.reads = {from};
   touch.writes_global = true;
   const std::string types =
-      atomic ? fmt::format("<decltype({}), decltype({}), AtomicType::AtomicAdd>", from.name, global) : std::string();
+      atomic ? fmt::format("<decltype({}), decltype({}), AtomicType::AtomicAdd>", from.name, global)
+             : std::string();
   body.issue(from.form.space == MemSpace::Acc ? Pipe::FIX : Pipe::MTE3, touch,
              fmt::format("TSTORE{}({}, {});", types, global, from.name));
 }
 
+namespace {
+
+// Cuts the first `axes` axes of the box to `rows` rows: their outermost axis with more than one element takes what the
+// others leave of them.
+bool fit_rows(KernelBody& body, const OpCall& op, const Extent& rows, std::vector<Extent>& box,
+              std::size_t axes) {
+  std::size_t outer = axes;
+  Extent inner(1);
+  for (std::size_t i = 0; i < axes; ++i) {
+    if (box[i].is(1)) continue;
+    if (outer == axes) {
+      outer = i;
+    } else {
+      inner = product(inner, box[i]);
+    }
+  }
+  if (outer == axes) return true;
+  if (inner.is(1)) {
+    box[outer] = rows;
+    return true;
+  }
+  if (rows.constant && inner.constant) {
+    if (*rows.constant % *inner.constant != 0) return body.require_rectangle(op, nullptr);
+    box[outer] = Extent(*rows.constant / *inner.constant);
+    return true;
+  }
+  body.place();
+  body.statement(
+      fmt::format("if ({0} % {1} != 0) PLD_FAIL(\"%lld rows are no whole number of planes of %lld\", "
+                  "static_cast<long long>({0}), static_cast<long long>({1}));",
+                  "(" + rows.text + ")", inner.constant ? inner.text : "(" + inner.text + ")"));
+  box[outer] =
+      Extent(fmt::format("({} / {})", rows.text, inner.constant ? inner.text : "(" + inner.text + ")"));
+  return true;
+}
+
+}  // namespace
+
 // The box that a transfer of the tile's valid part covers: `dims` are its extents as the operation names them (one for
 // each axis of the tensor; empty: the last axes). False after a report.
 bool transfer_box(KernelBody& body, const OpCall& op, const TensorRef& tensor, const TileType* type,
-                  List<const Expr*> dims, TensorRef& shaped, std::vector<Extent>& box) {
+                  List<const Expr*> dims, bool exact, TensorRef& shaped, std::vector<Extent>& box) {
   shaped = tensor;
   const std::size_t rank = tensor.stride.size();
   if (type->shape.size() == rank) {
@@ -89,19 +130,9 @@ bool transfer_box(KernelBody& body, const OpCall& op, const TensorRef& tensor, c
     std::size_t last = rank - 1;
     while (last > 0 && box[last].is(1) && !valid.cols.is(1)) --last;
     if (!valid.cols.is(1) || box[last].is(1)) {
-      std::size_t row_axes = 0;
-      std::size_t row_axis = 0;
-      for (std::size_t i = 0; i < last; ++i) {
-        if (box[i].is(1)) continue;
-        ++row_axes;
-        row_axis = i;
-      }
-      if (!is_whole(type)) {
+      if (!is_whole(type) && !exact) {
         box[last] = valid.cols;
-        if (row_axes > 1 && physical && !valid.rows.is(physical->rows)) {
-          return body.require_rectangle(op, nullptr);
-        }
-        if (row_axes == 1) box[row_axis] = valid.rows;
+        if (!fit_rows(body, op, valid.rows, box, last)) return false;
       }
       if (last + 1 < rank) {  // trailing axes of one element
         box.resize(last + 1);
@@ -112,14 +143,7 @@ bool transfer_box(KernelBody& body, const OpCall& op, const TensorRef& tensor, c
   }
   // A column: all axes with more than one element are rows.
   if (valid.cols.is(1) && !box.back().is(1)) {
-    if (!is_whole(type)) {
-      std::size_t row_axes = 0;
-      for (Extent& e : box) {
-        if (e.is(1)) continue;
-        if (++row_axes == 1) e = valid.rows;
-      }
-      if (row_axes > 1) return body.require_rectangle(op, nullptr);
-    }
+    if (!is_whole(type) && !exact && !fit_rows(body, op, valid.rows, box, box.size())) return false;
     box.emplace_back(1);
     shaped.stride.emplace_back(1);
   }
@@ -136,10 +160,12 @@ bool load(KernelBody& body, const OpCall& op) {
   Sum offset;
   if (!body.offset_of(op, tensor, op.arg(1), offset)) return false;
   const TileRef to = body.result(op.result);
-  const auto* dims = dyn<MakeTuple>(op.args() > 3 ? op.arg(3) : op.arg(2));
+  const bool has_valid = op.args() > 3;
+  const auto* dims = dyn<MakeTuple>(has_valid ? op.arg(3) : op.arg(2));
   TensorRef shaped;
   std::vector<Extent> box;
-  if (!transfer_box(body, op, tensor, type, dims != nullptr ? dims->elements : List<const Expr*>{}, shaped, box)) {
+  if (!transfer_box(body, op, tensor, type, dims != nullptr ? dims->elements : List<const Expr*>{},
+                    has_valid && keyword_int(op, "clamp", 0) == 0, shaped, box)) {
     return false;
   }
   emit_load(body, op, shaped, KernelBody::address(tensor, offset), box, to);
@@ -152,14 +178,16 @@ bool store(KernelBody& body, const OpCall& op) {
   const auto* type = dyn<TileType>(op.arg(0)->type);
   bool atomic = false;
   Sum offset;
-  if (type == nullptr || !body.check_dtype(op, tensor.dtype) || !is_atomic_add(body, op, tensor.dtype, atomic) ||
-      !body.require_rectangle(op, type) || !body.offset_of(op, tensor, op.arg(1), offset)) {
+  if (type == nullptr || !body.check_dtype(op, tensor.dtype) ||
+      !is_atomic_add(body, op, tensor.dtype, atomic) || !body.require_rectangle(op, type) ||
+      !body.offset_of(op, tensor, op.arg(1), offset)) {
     return false;
   }
   const auto* dims = dyn<MakeTuple>(op.arg(3));
   TensorRef shaped;
   std::vector<Extent> box;
-  if (!transfer_box(body, op, tensor, type, dims != nullptr ? dims->elements : List<const Expr*>{}, shaped, box)) {
+  if (!transfer_box(body, op, tensor, type, dims != nullptr ? dims->elements : List<const Expr*>{}, false,
+                    shaped, box)) {
     return false;
   }
   emit_store(body, op, shaped, KernelBody::address(tensor, offset), box, from, atomic);
@@ -177,9 +205,10 @@ bool gather_row(KernelBody& body, const OpCall& op) {
   Sum offset;
   if (!body.offset_of(op, tensor, op.arg(3), offset)) return false;
   const std::size_t rank = tensor.stride.size();
-  if (at == nullptr || extents_of == nullptr || at->elements.size() != 2 || extents_of->elements.size() != rank ||
-      rank < 2) {
-    body.env.diags.report<Diag::kernel_tile_rank>(op.span(), op.info().name, rank).help("use lists of two elements");
+  if (at == nullptr || extents_of == nullptr || at->elements.size() != 2 ||
+      extents_of->elements.size() != rank || rank < 2) {
+    body.env.diags.report<Diag::kernel_tile_rank>(op.span(), op.info().name, rank)
+        .help("use lists of two elements");
     return false;
   }
   const bool transpose = keyword_int(op, "transpose", 0) != 0;
@@ -196,8 +225,8 @@ bool gather_row(KernelBody& body, const OpCall& op) {
   bytes.add_product(body.index(at->elements[0]), Extent(to.form.row_step() * *size.constant));
   bytes.add_product(body.index(at->elements[1]), Extent(to.form.col_step() * *size.constant));
   const TileRef part = body.view(to, to.form, rows, cols, bytes, "part");
-  const std::string global = body.global_matrix(tensor, KernelBody::address(tensor, offset), rows, cols, row_stride,
-                                                col_stride, part.form.by_columns);
+  const std::string global = body.global_matrix(tensor, KernelBody::address(tensor, offset), rows, cols,
+                                                row_stride, col_stride, part.form.by_columns);
   Touch touch;
   touch.writes = {to};
   touch.reads_global = true;
@@ -219,7 +248,8 @@ bool mgather(KernelBody& body, const OpCall& op) {
   const TileRef to = body.result(op.result);
   TileRef index = vector_operand(body, op, 1);
   if (rows) index = body.as_row(index);
-  const std::string global = body.global(op, memory, KernelBody::address(memory, memory.offset), memory.shape, false);
+  const std::string global =
+      body.global(op, memory, KernelBody::address(memory, memory.offset), memory.shape, false);
   body.place();
   body.alone(fmt::format("MGATHER<GatherMode::{}, GatherOOB::{}>({}, {}, {});", rows ? "Row" : "Elem",
                          kOutOfBounds[oob], to.name, global, index.name));
@@ -230,7 +260,8 @@ bool mscatter(KernelBody& body, const OpCall& op) {
   const TensorRef memory = body.tensor(op.arg(2));
   const TileRef source = vector_operand(body, op, 0);
   const TileRef index = vector_operand(body, op, 1);
-  const std::string global = body.global(op, memory, KernelBody::address(memory, memory.offset), memory.shape, false);
+  const std::string global =
+      body.global(op, memory, KernelBody::address(memory, memory.offset), memory.shape, false);
   body.place();
   body.alone(fmt::format("MSCATTER({}, {}, {});", global, source.name, index.name));
   if (op.result != nullptr) body.bind(op.result, memory);
@@ -332,7 +363,7 @@ bool tensor_assemble(KernelBody& body, const OpCall& op) {
   }
   TensorRef shaped;
   std::vector<Extent> box;
-  if (!transfer_box(body, op, tensor, type, {}, shaped, box)) return false;
+  if (!transfer_box(body, op, tensor, type, {}, false, shaped, box)) return false;
   emit_store(body, op, shaped, KernelBody::address(tensor, offset), box, from, atomic);
   if (op.result != nullptr) body.bind(op.result, tensor);
   return true;

@@ -1,7 +1,7 @@
 // Views, copies between memories, padding: operations that move tiles or look at them differently.
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "codegen/device/ops.h"
 #include "codegen/device/transfer.h"
@@ -27,12 +27,14 @@ struct RowsCols {
 };
 
 // Offsets into a tile as row and column: leading axes are multiplied into the rows.
-bool tile_offset(KernelBody& body, const OpCall& op, const TileType* type, const Expr* offsets, RowsCols& out) {
+bool tile_offset(KernelBody& body, const OpCall& op, const TileType* type, const Expr* offsets,
+                 RowsCols& out) {
   const auto* list = dyn<MakeTuple>(offsets);
   const std::size_t rank = type->shape.size();
   if (list == nullptr || list->elements.size() != rank || rank == 0) {
-    body.env.diags.report<Diag::kernel_indices>(op.span(), op.info().name, list != nullptr ? list->elements.size() : 0,
-                                                rank)
+    body.env.diags
+        .report<Diag::kernel_indices>(op.span(), op.info().name, list != nullptr ? list->elements.size() : 0,
+                                      rank)
         .help("give one offset for each dimension of the tile");
     return false;
   }
@@ -67,7 +69,8 @@ bool tile_slice(KernelBody& body, const OpCall& op) {
   const TileRef parent = body.tile(op.arg(0));
   RowsCols at;
   if (!tile_offset(body, op, parent_type, op.arg(2), at)) return false;
-  if (extents != nullptr && !is_row_range(parent_type, extents->elements)) return body.require_rectangle(op, nullptr);
+  if (extents != nullptr && !is_row_range(parent_type, extents->elements))
+    return body.require_rectangle(op, nullptr);
   const auto physical = physical_tile(type);
   if (!physical) return false;
   const TilePlace* place = body.env.placement.find(op.result);
@@ -81,8 +84,10 @@ bool tile_slice(KernelBody& body, const OpCall& op) {
   form.pad = PadValue::Null;
   if (form.by_columns) {
     // Part of a column is a column; the columns of a column-major matrix are as far apart as before.
-    if (form.cols == 1) form.rows = rounded_up(physical->rows, line_elements(form.dtype));
-    else form.cols = physical->cols;
+    if (form.cols == 1)
+      form.rows = rounded_up(physical->rows, line_elements(form.dtype));
+    else
+      form.cols = physical->cols;
   } else {
     form.rows = physical->rows;
     if (form.boxed) form.rows = rounded_up(form.rows, form.rows % 16 == 0 ? 1 : 16);
@@ -140,12 +145,14 @@ void copy_flat(KernelBody& body, const TileRef& to, const TileRef& from) {
   const std::int64_t count = from.ir_rows * from.ir_cols;
   const auto place = [](const TileRef& t) {
     if (t.is_packed()) return std::string("i");
-    return fmt::format("i / {} * {} + i % {} * {}", t.ir_cols, t.form.row_step(), t.ir_cols, t.form.col_step());
+    return fmt::format("i / {} * {} + i % {} * {}", t.ir_cols, t.form.row_step(), t.ir_cols,
+                       t.form.col_step());
   };
   body.place();
   body.barrier();
   body.open(fmt::format("for (int64_t i = 0; i < {}; ++i)", count));
-  body.statement(fmt::format("{}.SetValue({}, {}.GetValue({}));", to.name, place(to), from.name, place(from)));
+  body.statement(
+      fmt::format("{}.SetValue({}, {}.GetValue({}));", to.name, place(to), from.name, place(from)));
   body.close();
   body.barrier();
 }
@@ -184,19 +191,74 @@ bool tile_reshape(KernelBody& body, const OpCall& op) {
   return true;
 }
 
-bool tile_transpose_view(KernelBody& body, const OpCall& op) {
-  if (op.result == nullptr) return true;
-  const TileRef from = body.tile(op.arg(0));
-  if (!require_rank_2(body, op, op.arg(0))) return false;
-  TileForm form = from.form;
-  std::swap(form.rows, form.cols);
-  if (form.boxed) {
-    // The library stores boxed tiles by rows whatever their boxes are: a transposed one is a copy.
-    const TileRef to = body.result(op.result);
-    body.issue(Pipe::MTE1, {{from}, {to}}, fmt::format("TTRANS({}, {}, {});", to.name, from.name, to.name));
+// Transposes each matrix of a tile of rank 3 or more. False after a report.
+bool transpose_matrices(KernelBody& body, const OpCall& op, const TileRef& from, const TileRef& to,
+                        const TileRef& tmp) {
+  const auto* type = static_cast<const TileType*>(op.arg(0)->type);
+  const std::size_t rank = type->shape.size();
+  std::int64_t count = 1;
+  for (std::size_t i = 0; i + 2 < rank; ++i) count *= KernelBody::fold(type->shape[i]).value_or(1);
+  const std::int64_t rows = KernelBody::fold(type->shape[rank - 2]).value_or(1);
+  const std::int64_t cols = KernelBody::fold(type->shape[rank - 1]).value_or(1);
+  if (from.form.columns_first() || to.form.columns_first()) return require_rank_2(body, op, op.arg(0));
+  if (from.form.boxed) {  // matrices of boxed tiles cannot be looked at one by one
+    const MemSpace space = from.form.space;
+    const TileRef part =
+        body.scratch(tile_form(space, from.form.dtype, rows, cols), Extent(rows), Extent(cols));
+    const TileRef out =
+        body.scratch(tile_form(space, from.form.dtype, cols, rows), Extent(cols), Extent(rows));
+    for (std::int64_t n = 0; n < count; ++n) {
+      body.issue(Pipe::MTE1, {{from}, {part}},
+                 fmt::format("TEXTRACT({}, {}, {}, 0);", part.name, from.name, n * rows));
+      body.issue(Pipe::MTE1, {{part}, {out}},
+                 fmt::format("TTRANS({}, {}, {});", out.name, part.name, part.name));
+      body.issue(Pipe::MTE1, {{out}, {to}},
+                 fmt::format("TINSERT({}, {}, {}, 0);", to.name, out.name, n * cols));
+    }
     return true;
   }
-  form.by_columns = !form.by_columns;
+  const std::int64_t size = byte_width(from.form.dtype);
+  for (std::int64_t n = 0; n < count; ++n) {
+    TileForm from_form = from.form;
+    TileForm to_form = to.form;
+    from_form.rows = rows;
+    to_form.rows = cols;
+    Sum from_bytes;
+    Sum to_bytes;
+    from_bytes.add(n * rows * from.form.row_step() * size);
+    to_bytes.add(n * cols * to.form.row_step() * size);
+    const TileRef part = body.view(from, from_form, Extent(rows), Extent(cols), from_bytes, "part");
+    const TileRef out = body.view(to, to_form, Extent(cols), Extent(rows), to_bytes, "part");
+    body.issue(Pipe::V, {{part}, {out, tmp}},
+               fmt::format("TTRANS({}, {}, {});", out.name, part.name, tmp.name));
+  }
+  return true;
+}
+
+bool tile_transpose_view(KernelBody& body, const OpCall& op) {
+  if (op.result == nullptr) return true;
+  const auto* type = static_cast<const TileType*>(op.result->type);
+  const TileRef from = body.tile(op.arg(0));
+  if (type->shape.size() > 2) {  // several matrices: no one tile looks at all of them
+    const auto physical = physical_tile(type);
+    const KernelBody::Box box = body.valid_box(type);
+    if (!physical) return false;
+    TileRef to = body.own_memory(op.result->name.text(),
+                                 tile_form(from.form.space, from.form.dtype, physical->rows, physical->cols),
+                                 box.rows, box.cols);
+    to.ir_rows = physical->rows;
+    to.ir_cols = physical->cols;
+    body.bind(op.result, to);
+    return transpose_matrices(body, op, from, to, from);
+  }
+  TileForm form = from.form;
+  form.pad = PadValue::Null;
+  std::swap(form.rows, form.cols);
+  if (form.boxed) {
+    form.inner_columns = !form.inner_columns;  // the boxes stay where they are
+  } else {
+    form.by_columns = !form.by_columns;
+  }
   body.bind_view(op.result, from, form, {});
   return true;
 }
@@ -242,7 +304,9 @@ bool tile_transpose(KernelBody& body, const OpCall& op) {
   // A row and a column are the same bytes in memory.
   if (rank == 2 && (from.form.is_column() || from.ir_rows == 1) && (to.form.is_column() || to.ir_rows == 1)) {
     const TileRef source = body.as_row(from);
-    body.move(body.view(body.as_row(to), body.as_row(to).form, source.valid_rows, source.valid_cols, {}, "box"), source);
+    body.move(
+        body.view(body.as_row(to), body.as_row(to).form, source.valid_rows, source.valid_cols, {}, "box"),
+        source);
     return true;
   }
   const auto tmp_of = [&] {
@@ -250,35 +314,12 @@ bool tile_transpose(KernelBody& body, const OpCall& op) {
     return body.scratch(from.form, from.valid_rows, from.valid_cols);
   };
   const TileRef tmp = tmp_of();
-  const Extent batches = [&] {
-    Extent n(1);
-    for (std::size_t i = 0; i + 2 < type->shape.size(); ++i) n = product(n, body.index(type->shape[i]));
-    return n;
-  }();
-  if (batches.is(1)) {
-    // The result counts as valid everywhere; what the source does not have stays unspecified.
-    const bool whole = from.valid_rows == to.valid_cols && from.valid_cols == to.valid_rows;
-    const TileRef box = whole ? to : body.view(to, to.form, from.valid_cols, from.valid_rows, {}, "box");
-    body.issue(Pipe::V, {{from}, {box, tmp}}, fmt::format("TTRANS({}, {}, {});", box.name, from.name, tmp.name));
-    return true;
-  }
-  const auto rows = KernelBody::fold(type->shape[type->shape.size() - 2]);
-  const auto cols = KernelBody::fold(type->shape.back());
-  if (!rows || !cols || !batches.constant) return false;
-  const std::int64_t size = byte_width(from.form.dtype);
-  for (std::int64_t n = 0; n < *batches.constant; ++n) {
-    TileForm from_form = from.form;
-    TileForm to_form = to.form;
-    from_form.rows = *rows;
-    to_form.rows = *cols;
-    Sum from_bytes;
-    Sum to_bytes;
-    from_bytes.add(n * *rows * from.form.row_step() * size);
-    to_bytes.add(n * *cols * to.form.row_step() * size);
-    const TileRef part = body.view(from, from_form, Extent(*rows), Extent(*cols), from_bytes, "part");
-    const TileRef out = body.view(to, to_form, Extent(*cols), Extent(*rows), to_bytes, "part");
-    body.issue(Pipe::V, {{part}, {out, tmp}}, fmt::format("TTRANS({}, {}, {});", out.name, part.name, tmp.name));
-  }
+  if (rank > 2) return transpose_matrices(body, op, from, to, tmp);
+  // The result counts as valid everywhere; what the source does not have stays unspecified.
+  const bool whole = from.valid_rows == to.valid_cols && from.valid_cols == to.valid_rows;
+  const TileRef box = whole ? to : body.view(to, to.form, from.valid_cols, from.valid_rows, {}, "box");
+  body.issue(Pipe::V, {{from}, {box, tmp}},
+             fmt::format("TTRANS({}, {}, {});", box.name, from.name, tmp.name));
   return true;
 }
 
@@ -288,7 +329,8 @@ bool tile_concat(KernelBody& body, const OpCall& op) {
   const TileRef left = vector_operand(body, op, 0);
   const TileRef right = vector_operand(body, op, 1);
   const TileRef to = body.result(op.result);
-  body.issue(Pipe::V, {{left, right}, {to}}, fmt::format("TCONCAT({}, {}, {});", to.name, left.name, right.name));
+  body.issue(Pipe::V, {{left, right}, {to}},
+             fmt::format("TCONCAT({}, {}, {});", to.name, left.name, right.name));
   return true;
 }
 
@@ -296,7 +338,8 @@ bool tile_fillpad(KernelBody& body, const OpCall& op) {
   if (op.result == nullptr) return true;
   TileRef from = body.tile(op.arg(0));
   TileRef to = body.result(op.result);
-  const auto pad = static_cast<PadValue>(keyword_int(op, "pad_value", static_cast<std::int64_t>(PadValue::Zero)));
+  const auto pad =
+      static_cast<PadValue>(keyword_int(op, "pad_value", static_cast<std::int64_t>(PadValue::Zero)));
   if (to.form.pad != pad) {  // the annotation says nothing about it
     TileForm form = to.form;
     form.pad = pad;

@@ -1,7 +1,7 @@
 // Scalars, arrays, pipes between cores, synchronisation; and the table of all operations.
-#include <array>
-
 #include <fmt/format.h>
+
+#include <array>
 
 #include "codegen/device/ops.h"
 #include "codegen/device/transfer.h"
@@ -22,8 +22,9 @@ bool element_of(KernelBody& body, const OpCall& op, const TileRef& tile, const E
   const auto* type = dyn<TileType>(op.arg(0)->type);
   const std::size_t rank = type != nullptr ? type->shape.size() : 0;
   if (list == nullptr || list->elements.size() != rank || rank == 0) {
-    body.env.diags.report<Diag::kernel_indices>(op.span(), op.info().name, list != nullptr ? list->elements.size() : 0,
-                                                rank)
+    body.env.diags
+        .report<Diag::kernel_indices>(op.span(), op.info().name, list != nullptr ? list->elements.size() : 0,
+                                      rank)
         .help("give one index for each dimension of the tile");
     return false;
   }
@@ -36,7 +37,9 @@ bool element_of(KernelBody& body, const OpCall& op, const TileRef& tile, const E
   return true;
 }
 
-std::string as_bool(const std::string& text, DType dtype) { return dtype == DType::BOOL ? text + " != 0" : text; }
+std::string as_bool(const std::string& text, DType dtype) {
+  return dtype == DType::BOOL ? text + " != 0" : text;
+}
 
 }  // namespace
 
@@ -82,7 +85,8 @@ std::string scalar_call(KernelBody& body, const OpCall& op, bool& reads_memory) 
   }
   if (id == OpId::array_get_element) {
     const ArrayRef* array = body.array(op.arg(0));
-    return array != nullptr ? fmt::format("{}[{}]", array->name, body.scalars.index(op.arg(1))) : std::string();
+    return array != nullptr ? fmt::format("{}[{}]", array->name, body.scalars.index(op.arg(1)))
+                            : std::string();
   }
   return {};
 }
@@ -111,8 +115,8 @@ bool tile_write(KernelBody& body, const OpCall& op) {
   Sum offset;
   if (!has_scalar_form(body, op, to.form.dtype) || !element_of(body, op, to, op.arg(1), offset)) return false;
   body.place();
-  body.alone(fmt::format("{}.SetValue({}, {});", to.name, offset.text(),
-                         body.scalars.as(op.arg(2), to.form.dtype)));
+  body.alone(
+      fmt::format("{}.SetValue({}, {});", to.name, offset.text(), body.scalars.as(op.arg(2), to.form.dtype)));
   return true;
 }
 
@@ -122,9 +126,10 @@ void check_index(KernelBody& body, const Expr* index, const ArrayRef& array) {
   if (KernelBody::fold(index)) return;  // the op's check has seen it
   const std::string i = body.scalars.index(index);
   body.place();
-  body.statement(fmt::format("if ({0} < 0 || {0} >= {1}) PLD_FAIL(\"an array of {1} cells has no cell %lld\", "
-                             "static_cast<long long>({2}));",
-                             body.index(index).text, array.extent, i));
+  body.statement(
+      fmt::format("if ({0} < 0 || {0} >= {1}) PLD_FAIL(\"an array of {1} cells has no cell %lld\", "
+                  "static_cast<long long>({2}));",
+                  body.index(index).text, array.extent, i));
 }
 
 bool array_create(KernelBody& body, const OpCall& op) {
@@ -212,7 +217,8 @@ bool pop(KernelBody& body, const OpCall& op) {
 bool release(KernelBody& body, const OpCall& op) {
   // The slot goes back to the core that has pushed it.
   const bool to_aiv = op.call->op == OpId::system_tfree_to_aic;
-  body.line(fmt::format("TFREE<PipeDir::{}, {}>(args);", to_aiv ? "ToAIV" : "ToAIC", keyword_int(op, "id", 0)));
+  body.line(
+      fmt::format("TFREE<PipeDir::{}, {}>(args);", to_aiv ? "ToAIV" : "ToAIC", keyword_int(op, "id", 0)));
   return true;
 }
 
@@ -239,7 +245,8 @@ bool sync_dst(KernelBody& body, const OpCall&) {
 bool cacheinvalid(KernelBody& body, const OpCall&) {
   constexpr std::string_view kText = "pld_cacheinvalid();\n";
   const std::string& text = body.text().text();
-  if (text.size() >= kText.size() && text.compare(text.size() - kText.size(), kText.size(), kText) == 0) return true;
+  if (text.size() >= kText.size() && text.compare(text.size() - kText.size(), kText.size(), kText) == 0)
+    return true;
   body.barrier();
   body.line("pld_cacheinvalid();");
   return true;
@@ -331,7 +338,8 @@ std::span<const OpEmitter> system_ops() { return kSystemOps; }
 EmitOp special_emitter(OpId op) {
   static const std::array<EmitOp, kOpCount> table = [] {
     std::array<EmitOp, kOpCount> out{};
-    for (const auto ops : {comm_ops(), index_ops(), matrix_ops(), memory_ops(), shape_ops(), system_ops(), vector_ops()}) {
+    for (const auto ops :
+         {comm_ops(), index_ops(), matrix_ops(), memory_ops(), shape_ops(), system_ops(), vector_ops()}) {
       for (const OpEmitter& row : ops) out[static_cast<std::size_t>(row.op)] = row.emit;
     }
     return out;

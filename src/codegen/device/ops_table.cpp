@@ -1,7 +1,7 @@
 // The operations that the op table describes by their shape alone: elementwise, reductions, expansions.
-#include <array>
-
 #include <fmt/format.h>
+
+#include <array>
 
 #include "codegen/device/ops.h"
 
@@ -44,8 +44,8 @@ bool elementwise(KernelBody& body, std::string_view callee, const TileRef& desti
   return true;
 }
 
-bool column_reduce(KernelBody& body, std::string_view callee, const TileRef& destination, const TileRef& source,
-                   const std::string& tmp) {
+bool column_reduce(KernelBody& body, std::string_view callee, const TileRef& destination,
+                   const TileRef& source, const std::string& tmp) {
   if (!source.form.by_columns) {
     const std::string rest = tmp.empty() ? "" : ", " + tmp;
     body.issue(Pipe::V, {{source}, {destination}},
@@ -64,7 +64,9 @@ bool column_reduce(KernelBody& body, std::string_view callee, const TileRef& des
 
 namespace {
 
-bool starts_with(std::string_view text, std::string_view begin) { return text.substr(0, begin.size()) == begin; }
+bool starts_with(std::string_view text, std::string_view begin) {
+  return text.substr(0, begin.size()) == begin;
+}
 
 bool expand(KernelBody& body, const OpCall& op) {
   const std::string_view callee = op.info().emit.callee;
@@ -86,7 +88,8 @@ bool expand(KernelBody& body, const OpCall& op) {
   } else if (vector.form.by_columns || vector.ir_rows != 1) {
     vector = body.as_row(vector);
   }
-  body.issue(Pipe::V, {{wide, vector}, {to}}, fmt::format("{}({}, {}, {});", callee, to.name, wide.name, vector.name));
+  body.issue(Pipe::V, {{wide, vector}, {to}},
+             fmt::format("{}({}, {}, {});", callee, to.name, wide.name, vector.name));
   return true;
 }
 
@@ -98,7 +101,8 @@ bool reduce(KernelBody& body, const OpCall& op) {
   const TileRef source = vector_operand(body, op, 0);
   if (along_rows) to = body.as_column(to);
   const TileRef tmp = op.args() > 1 ? body.tile(op.arg(1)) : source;
-  body.issue(Pipe::V, {{source}, {to, tmp}}, fmt::format("{}({}, {}, {});", callee, to.name, source.name, tmp.name));
+  body.issue(Pipe::V, {{source}, {to, tmp}},
+             fmt::format("{}({}, {}, {});", callee, to.name, source.name, tmp.name));
   return true;
 }
 

@@ -83,7 +83,8 @@ bool cast(KernelBody& body, const OpCall& op) {
   if (to.form.by_columns != from.form.by_columns) {  // a column of a wider tile
     TileRef shape = to;
     shape.form.dtype = from.form.dtype;
-    shape.form.rows = to.form.by_columns ? rounded_up(to.ir_rows, line_elements(from.form.dtype)) : to.form.rows;
+    shape.form.rows =
+        to.form.by_columns ? rounded_up(to.ir_rows, line_elements(from.form.dtype)) : to.form.rows;
     from = body.like(from, shape);
   }
   if (out.form.by_columns) {
@@ -138,9 +139,10 @@ bool cmps(KernelBody& body, const OpCall& op) {
   const DType dtype = wider(a.form.dtype, dtype_of(op.arg(1)));
   // An integer tile against a literal keeps its dtype; against a float it is compared as a float.
   if (is_float(dtype) && !is_float(a.form.dtype)) a = body.with_dtype(a, dtype);
-  body.issue(Pipe::V, {{a}, {mask}},
-             fmt::format("TCMPS({}, {}, {}, {});", mask.name, a.name, body.scalars.as(op.arg(1), a.form.dtype),
-                         compare_mode(keyword_int(op, "cmp_type", 0))));
+  body.issue(
+      Pipe::V, {{a}, {mask}},
+      fmt::format("TCMPS({}, {}, {}, {});", mask.name, a.name, body.scalars.as(op.arg(1), a.form.dtype),
+                  compare_mode(keyword_int(op, "cmp_type", 0))));
   return true;
 }
 

@@ -1,7 +1,7 @@
 // The kernel function as a whole, and its straight-line statements.
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "codegen/device/body.h"
 #include "ir/walk.h"
@@ -22,7 +22,10 @@ bool reads(std::string_view line, std::string_view name) {
     if (at > 0 && is_word_character(line[at - 1])) continue;
     if (end < line.size() && is_word_character(line[end])) continue;
     if (at == begin && line.substr(end, 3) == " = ") continue;
-    if (at == begin && end < line.size() && line[end] == '[' && line.find("] = ", end) != std::string_view::npos) continue;
+    if (end < line.size() && line[end] == '[') {  // a cell of an array
+      const std::size_t close = line.find(']', end);
+      if (close != std::string_view::npos && line.substr(close + 1, 3) == " = ") continue;
+    }
     return true;
   }
   return false;
@@ -207,8 +210,9 @@ void KernelBody::define_scalar(const Var* result, const std::string& value) {
   }
   const std::string_view type = cpp_scalar_type(scalar_dtype(result->type).value_or(DType::INDEX));
   if (type.empty()) {
-    env.diags.report<Diag::kernel_dtype>(result->span, plain_name(result->name.text()),
-                                         name_of(scalar_dtype(result->type).value_or(DType::INDEX)))
+    env.diags
+        .report<Diag::kernel_dtype>(result->span, plain_name(result->name.text()),
+                                    name_of(scalar_dtype(result->type).value_or(DType::INDEX)))
         .help("cast it to FP32");
     fail();
     return;
@@ -281,7 +285,8 @@ void KernelBody::prologue(CppText& out, std::string_view below) {
   for (const AbiParam& param : env.signature.params) {
     if (!arguments.empty()) arguments += ", ";
     arguments += names_.of(param.param->var);
-    if (param.kind == ParamKind::Tensor) arguments += fmt::format(" ({})", direction_text(param.param->direction));
+    if (param.kind == ParamKind::Tensor)
+      arguments += fmt::format(" ({})", direction_text(param.param->direction));
   }
   const std::string core = kernel.func_type == FuncType::AIC   ? "AIC"
                            : kernel.func_type == FuncType::AIV ? "AIV"
@@ -305,7 +310,8 @@ void KernelBody::prologue(CppText& out, std::string_view below) {
     if (param.kind == ParamKind::Tensor) {
       const auto* type = static_cast<const TensorType*>(var->type);
       const std::string_view element = cpp_memory_type(type->dtype);
-      lines.push_back(fmt::format("__gm__ {}* {} = pld_arg<{}>(args, {});", element, name, element, param.index));
+      lines.push_back(
+          fmt::format("__gm__ {}* {} = pld_arg<{}>(args, {});", element, name, element, param.index));
     } else if (param.kind == ParamKind::Scalar) {
       const std::string_view type = cpp_scalar_type(*scalar_dtype(var->type));
       lines.push_back(fmt::format("const {} {} = pld_scalar<{}>(args, {});", type, name, type,
@@ -318,7 +324,8 @@ void KernelBody::prologue(CppText& out, std::string_view below) {
   for (const SymbolSource& symbol : env.signature.symbols) {
     const std::string& name = names_.of(symbol.symbol);
     if (!used(name)) continue;
-    lines.push_back(fmt::format("const int64_t {} = pld_dim(args, {}, {});", name, symbol.tensor, symbol.axis));
+    lines.push_back(
+        fmt::format("const int64_t {} = pld_dim(args, {}, {});", name, symbol.tensor, symbol.axis));
   }
   const bool idle = lines.empty() && !used("args");
   out.open(fmt::format("extern \"C\" __aicore__ void kernel_entry({}__gm__ int64_t* args)",
@@ -331,10 +338,12 @@ bool KernelBody::run(KernelText& out) {
   const std::uint32_t errors = env.diags.error_count();
   for (const AbiParam& param : env.signature.params) {
     const auto* type = dyn<TensorType>(param.param->var->type);
-    const DType dtype = type != nullptr ? type->dtype : scalar_dtype(param.param->var->type).value_or(DType::INDEX);
+    const DType dtype =
+        type != nullptr ? type->dtype : scalar_dtype(param.param->var->type).value_or(DType::INDEX);
     const std::string_view name = type != nullptr ? cpp_memory_type(dtype) : cpp_scalar_type(dtype);
     if (name.empty() || dtype == DType::TASK_ID) {
-      env.diags.report<Diag::kernel_dtype>(param.param->type_span, names_.of(param.param->var), name_of(dtype))
+      env.diags
+          .report<Diag::kernel_dtype>(param.param->type_span, names_.of(param.param->var), name_of(dtype))
           .help("use a dtype that the tile library has: FP32, FP16, BF16, INT8 to UINT64, BOOL");
     }
   }
@@ -387,7 +396,7 @@ void KernelBody::statement(const Stmt* stmt) {
     }
     case StmtKind::Eval: {
       const Expr* value = static_cast<const EvalStmt*>(stmt)->value;
-      if (const auto* c = dyn<Call>(value)) call(c, nullptr, stmt);
+      if (const auto* c = dyn<Call>(value)) call(c, nullptr, stmt->span);
       return;
     }
     case StmtKind::Return:
@@ -448,7 +457,7 @@ void KernelBody::assign(const Var* var, const Expr* value, const Stmt* stmt) {
     return;
   }
   if (const auto* c = dyn<Call>(value)) {
-    call(c, var, stmt);
+    call(c, var, stmt->span);
     return;
   }
   if (dyn<ScalarType>(var->type) != nullptr) {
@@ -491,14 +500,16 @@ void KernelBody::assign_alias(const Var* var, const Var* source, Span span) {
   }
 }
 
-void KernelBody::call(const Call* c, const Var* result_var, const Stmt* stmt) {
+void KernelBody::call(const Call* c, const Var* result_var, Span span) {
   if (!c->is_op()) {
     env.diags.report<Diag::kernel_call>(c->span, kernel.name.text(), c->function.text())
         .help("copy the body of '{}' into the kernel, or call it from the orchestration", c->function.text());
     return;
   }
   const OpCall op{c, result_var};
-  operation(result_var, c, stmt->span);
+  operation(result_var, c, span);
+  const auto* tile_type = result_var != nullptr ? dyn<TileType>(result_var->type) : nullptr;
+  if (tile_type != nullptr && !require_rectangle(op, tile_type)) return;
   const EmitOp special = special_emitter(c->op);
   if (special != nullptr) {
     special(*this, op);
@@ -523,7 +534,9 @@ void KernelBody::call(const Call* c, const Var* result_var, const Stmt* stmt) {
       case Emit::Special:
         if (op_category(op.info().name) == "tensor") {
           env.diags.report<Diag::kernel_tensor_op>(c->span, op.info().name, kernel.name.text())
-              .help("run the pass ConvertTensorToTileOps, or write the kernel with tiles: pl.load, pl.tile ops, pl.store");
+              .help(
+                  "run the pass ConvertTensorToTileOps, or write the kernel with tiles: pl.load, pl.tile "
+                  "ops, pl.store");
         } else {
           env.diags.report<Diag::kernel_op>(c->span, op.info().name);
         }

@@ -1,8 +1,8 @@
 #include "codegen/device/sync.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace pldc {
 namespace {
@@ -15,7 +15,8 @@ constexpr std::size_t at(Pipe pipe) { return static_cast<std::size_t>(pipe); }
 }  // namespace
 
 std::string_view pipe_name(Pipe pipe) {
-  constexpr std::string_view kNames[kPipes] = {"PIPE_V", "PIPE_M", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_FIX"};
+  constexpr std::string_view kNames[kPipes] = {"PIPE_V",    "PIPE_M",    "PIPE_MTE1",
+                                               "PIPE_MTE2", "PIPE_MTE3", "PIPE_FIX"};
   return kNames[at(pipe)];
 }
 
@@ -75,8 +76,9 @@ Sync Sync::merge(const Sync& a, const Sync& b) {
   Sync out = a;
   out.next_ = std::max(a.next_, b.next_);
   for (const Issued& issued : b.issued_) {
-    const bool known = std::any_of(a.issued_.begin(), a.issued_.end(),
-                                   [&](const Issued& x) { return x.number == issued.number && x.pipe == issued.pipe; });
+    const bool known = std::any_of(a.issued_.begin(), a.issued_.end(), [&](const Issued& x) {
+      return x.number == issued.number && x.pipe == issued.pipe;
+    });
     if (!known) out.issued_.push_back(issued);
   }
   for (std::size_t p = 0; p < kPipes; ++p) {

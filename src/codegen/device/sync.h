@@ -32,7 +32,8 @@ Region region_of(const TileRef& tile);
 class Sync {
  public:
   // What must stand before the instruction: pairs of set_flag and wait_flag, or a barrier. Notes the instruction.
-  std::vector<std::string> before(Pipe pipe, const std::vector<Region>& reads, const std::vector<Region>& writes);
+  std::vector<std::string> before(Pipe pipe, const std::vector<Region>& reads,
+                                  const std::vector<Region>& writes);
   // A pipe_barrier(PIPE_ALL) was written: everything before it is complete.
   void barrier();
   // Whether any instruction may be unfinished.
@@ -55,12 +56,14 @@ class Sync {
   };
   using Clock = std::array<std::uint64_t, kPipes>;
 
-  bool conflicts(const Issued& earlier, const std::vector<Region>& reads, const std::vector<Region>& writes) const;
+  bool conflicts(const Issued& earlier, const std::vector<Region>& reads,
+                 const std::vector<Region>& writes) const;
 
   std::uint64_t next_ = 1;
   std::vector<Issued> issued_;
-  Clock last_{};                        // number of the last instruction of each pipe
-  std::array<Clock, kPipes> waited_{};  // waited_[p][q]: pipe p has waited for the instructions of q up to that number
+  Clock last_{};  // number of the last instruction of each pipe
+  std::array<Clock, kPipes>
+      waited_{};  // waited_[p][q]: pipe p has waited for the instructions of q up to that number
 };
 
 }  // namespace pldc

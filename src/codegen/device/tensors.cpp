@@ -1,8 +1,8 @@
 // Tensors of a kernel: pointers, strides, boxes in global memory.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
-
-#include <fmt/format.h>
 
 #include "codegen/device/body.h"
 #include "ir/walk.h"
@@ -55,7 +55,8 @@ void KernelBody::strides_of(const TensorType* type, std::vector<Extent>& out) {
   }
   std::vector<std::size_t> order(rank);  // axes from the fastest one
   for (std::size_t i = 0; i < rank; ++i) order[i] = rank - 1 - i;
-  if (type->view != nullptr && type->view->layout == TensorLayout::DN && rank >= 2) std::swap(order[0], order[1]);
+  if (type->view != nullptr && type->view->layout == TensorLayout::DN && rank >= 2)
+    std::swap(order[0], order[1]);
   Extent step(1);
   for (const std::size_t axis : order) {
     out[axis] = step;
@@ -100,14 +101,18 @@ void KernelBody::complete(const Var* var, TensorRef& ref) {
   if (due == shapes_due_.end()) return;
   const auto [type, is_packed] = due->second;
   shapes_due_.erase(due);
-  if (type->view != nullptr && type->view->layout != TensorLayout::ND && type->view->layout != TensorLayout::DN) {
-    env.diags.report<Diag::kernel_layout>(var->span, plain_name(var->name.text()), name_of(type->view->layout))
+  // On a CPU the fractal layouts are as good as row-major ones: nobody but kernels looks at windows and intermediates.
+  if (type->view != nullptr && type->view->layout != TensorLayout::ND &&
+      type->view->layout != TensorLayout::DN && env.options.target == Target::Ascend) {
+    env.diags
+        .report<Diag::kernel_layout>(var->span, plain_name(var->name.text()), name_of(type->view->layout))
         .help("use the layout ND or DN");
   }
   for (const Expr* dim : type->shape) ref.shape.push_back(index(dim));
   // A stride that no type fixes is read from the argument.
-  const bool symbolic = type->view != nullptr && std::any_of(type->view->stride.begin(), type->view->stride.end(),
-                                                             [](const Expr* e) { return !fold(e); });
+  const bool symbolic =
+      type->view != nullptr && std::any_of(type->view->stride.begin(), type->view->stride.end(),
+                                           [](const Expr* e) { return !fold(e); });
   const bool written = type->view != nullptr && !type->view->stride.empty() && !symbolic;
   if (written || (is_packed && !symbolic)) {
     strides_of(type, ref.stride);
@@ -140,11 +145,7 @@ TensorRef KernelBody::tensor(const Expr* expr) {
         .help("pass it as a parameter, or run the passes up to ConvertTensorToTileOps");
   }
   fail();
-  TensorRef none;
-  none.pointer = none.base = "missing";
-  none.shape.assign(8, Extent(1));
-  none.stride.assign(8, Extent(1));
-  return none;
+  return {};
 }
 
 // ---- aliases ----------------------------------------------------------------------------------------------------
@@ -179,7 +180,8 @@ const Var* KernelBody::origin(const Var* var) {
     for (std::size_t i = 0; i < branch->return_vars.size(); ++i) {
       if (branch->return_vars[i] != var) continue;
       const Var* then_origin = origin_of(yielded(branch->then_body, i));
-      out = then_origin != nullptr && then_origin == origin_of(yielded(branch->else_body, i)) ? then_origin : nullptr;
+      out = then_origin != nullptr && then_origin == origin_of(yielded(branch->else_body, i)) ? then_origin
+                                                                                              : nullptr;
     }
   } else {
     const auto* loop = dyn<ForStmt>(found->second);
@@ -211,13 +213,16 @@ const Var* KernelBody::origin(const Var* var) {
 bool KernelBody::offset_of(const OpCall& op, const TensorRef& tensor, const Expr* indices, Sum& out) {
   const auto* list = dyn<MakeTuple>(indices);
   out = tensor.offset;
+  if (tensor.pointer.empty()) return false;  // reported
   if (list == nullptr || list->elements.size() != tensor.stride.size()) {
-    env.diags.report<Diag::kernel_indices>(op.span(), op.info().name, list != nullptr ? list->elements.size() : 0,
-                                           tensor.stride.size())
+    env.diags
+        .report<Diag::kernel_indices>(op.span(), op.info().name, list != nullptr ? list->elements.size() : 0,
+                                      tensor.stride.size())
         .help("give one offset for each dimension of the tensor");
     return false;
   }
-  for (std::size_t i = 0; i < list->elements.size(); ++i) out.add_product(index(list->elements[i]), tensor.stride[i]);
+  for (std::size_t i = 0; i < list->elements.size(); ++i)
+    out.add_product(index(list->elements[i]), tensor.stride[i]);
   return true;
 }
 
@@ -281,8 +286,15 @@ std::string KernelBody::global(const OpCall& op, const TensorRef& tensor, const 
     arguments += fmt::format(", {}({})", stride_type, stride_values);
   }
   place();
-  statement(fmt::format("GlobalTensor<{}, {}, {}, Layout::{}> {}({});", cpp_memory_type(tensor.dtype), shape_type,
-                        stride_type, column ? "DN" : "ND", name, arguments));
+  const std::string head =
+      fmt::format("GlobalTensor<{}, {}, {}, Layout::{}> {}(", cpp_memory_type(tensor.dtype), shape_type,
+                  stride_type, column ? "DN" : "ND", name);
+  if (head.size() + arguments.size() + 2 + static_cast<std::size_t>(body_.depth()) * 2 <= kCppColumns) {
+    line(head + arguments + ");");
+  } else {
+    statement(head);
+    statement("    " + arguments + ");");
+  }
   return name;
 }
 
@@ -320,7 +332,9 @@ class PackedArguments {
           walk_expr(root, [&](const Expr* e) {
             const auto* call = dyn<Call>(e);
             const auto* submit = dyn<Submit>(e);
-            const Name callee = call != nullptr ? call->function : submit != nullptr ? submit->function : Name();
+            const Name callee = call != nullptr     ? call->function
+                                : submit != nullptr ? submit->function
+                                                    : Name();
             if (callee != function.name) return;
             const List<const Expr*> args = call != nullptr ? call->args : submit->args;
             if (index < args.size()) packed = packed && value(*caller, args[index]);
@@ -360,7 +374,8 @@ class PackedArguments {
       if (const auto* branch = dyn<IfStmt>(stmt)) {
         for (std::size_t i = 0; i < branch->return_vars.size(); ++i) {
           if (branch->return_vars[i] != var) continue;
-          packed = packed && yielded(function, branch->then_body, i) && yielded(function, branch->else_body, i);
+          packed =
+              packed && yielded(function, branch->then_body, i) && yielded(function, branch->else_body, i);
         }
       }
     });
@@ -369,7 +384,8 @@ class PackedArguments {
 
   bool yielded(const Function& function, Body body, std::size_t i) {
     for (const Stmt* stmt : body) {
-      if (const auto* scope = dyn<ScopeStmt>(stmt); scope != nullptr && !yielded(function, scope->body, i)) return false;
+      if (const auto* scope = dyn<ScopeStmt>(stmt); scope != nullptr && !yielded(function, scope->body, i))
+        return false;
       const auto* yield = dyn<YieldStmt>(stmt);
       if (yield != nullptr && i < yield->values.size() && !value(function, yield->values[i])) return false;
     }
@@ -398,9 +414,11 @@ class PackedArguments {
   static bool leading_slice(const Call* call) {
     const auto* source = dyn<TensorType>(call->args[0]->type);
     const auto* extents = dyn<MakeTuple>(call->args[1]);
-    if (source == nullptr || extents == nullptr || extents->elements.size() != source->shape.size()) return false;
+    if (source == nullptr || extents == nullptr || extents->elements.size() != source->shape.size())
+      return false;
     bool whole = true;
-    for (std::size_t i = source->shape.size(); i-- > 1;) whole = whole && same_dim(extents->elements[i], source->shape[i]);
+    for (std::size_t i = source->shape.size(); i-- > 1;)
+      whole = whole && same_dim(extents->elements[i], source->shape[i]);
     if (whole) return true;
     // Leading axes of one element do not spoil it: [1, 1, n] of [a, b, n].
     bool units = true;

@@ -96,7 +96,7 @@ std::string tile_type_text(const TileForm& form, const Extent& valid_rows, const
                        : ", SLayout::NoneBox, 512";
   }
   if (padded) {
-    text += form.pad == PadValue::Zero ? ", PadValue::Zero"
+    text += form.pad == PadValue::Zero  ? ", PadValue::Zero"
             : form.pad == PadValue::Max ? ", PadValue::Max"
                                         : ", PadValue::Min";
   }

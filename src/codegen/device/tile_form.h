@@ -19,7 +19,8 @@ struct Extent {
   explicit Extent(std::string expression) : text(std::move(expression)) {}
   bool is(std::int64_t value) const { return constant == value; }
   friend bool operator==(const Extent& a, const Extent& b) {
-    return a.constant.has_value() == b.constant.has_value() && (a.constant ? a.constant == b.constant : a.text == b.text);
+    return a.constant.has_value() == b.constant.has_value() &&
+           (a.constant ? a.constant == b.constant : a.text == b.text);
   }
 };
 
@@ -27,15 +28,17 @@ struct Extent {
 struct TileForm {
   MemSpace space = MemSpace::Vec;
   DType dtype = DType::FP32;
-  std::int64_t rows = 1;        // physical
-  std::int64_t cols = 1;        // physical: the row length in memory unless by_columns
-  bool by_columns = false;      // BLayout::ColMajor without boxes: element (r, c) lies at c * rows + r
-  bool boxed = false;           // fractal layout of the cube memories
-  bool inner_columns = false;   // of a boxed Mat tile: SLayout::ColMajor
+  std::int64_t rows = 1;       // physical
+  std::int64_t cols = 1;       // physical: the row length in memory unless by_columns
+  bool by_columns = false;     // BLayout::ColMajor without boxes: element (r, c) lies at c * rows + r
+  bool boxed = false;          // fractal layout of the cube memories
+  bool inner_columns = false;  // of a boxed Mat tile: SLayout::ColMajor
   PadValue pad = PadValue::Null;
 
-  std::int64_t row_step() const { return by_columns ? 1 : cols; }
-  std::int64_t col_step() const { return by_columns ? rows : 1; }
+  // How the CPU keeps it; in boxed tiles of the device an element's place is not that simple.
+  bool columns_first() const { return by_columns || (boxed && inner_columns); }
+  std::int64_t row_step() const { return columns_first() ? 1 : cols; }
+  std::int64_t col_step() const { return columns_first() ? rows : 1; }
   std::uint64_t bytes() const {
     return static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(cols) * byte_width(dtype);
   }
@@ -58,17 +61,21 @@ struct TileRef {
 
   // Element (r, c) lies at r * ir_cols + c: the row-major order of the IR is the order of the memory.
   bool is_packed() const {
-    return form.by_columns ? form.cols == 1 || (ir_rows == 1 && form.rows == 1)
-                           : form.cols == ir_cols || ir_rows == 1;
+    return form.columns_first() ? form.cols == 1 || (ir_rows == 1 && form.rows == 1)
+                                : form.cols == ir_cols || ir_rows == 1;
   }
 };
 
 inline constexpr std::int64_t kTileLine = 32;  // bytes: rows of Vec tiles are multiples of it
 
 // `value` rounded up to a multiple of `unit`.
-constexpr std::int64_t rounded_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
+constexpr std::int64_t rounded_up(std::int64_t value, std::int64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
 // Elements of a dtype in one line.
-inline std::int64_t line_elements(DType dtype) { return kTileLine / static_cast<std::int64_t>(byte_width(dtype)); }
+inline std::int64_t line_elements(DType dtype) {
+  return kTileLine / static_cast<std::int64_t>(byte_width(dtype));
+}
 
 // The form of a tile of that shape in that memory, with nothing known about a parent.
 TileForm tile_form(MemSpace space, DType dtype, std::int64_t rows, std::int64_t cols, const TileView& view);

@@ -1,14 +1,18 @@
 // Tile variables of a kernel.
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "codegen/device/body.h"
 
 namespace pldc {
 namespace {
 
-std::string hex(std::uint64_t value) { return fmt::format("0x{:x}", value); }
+// An address in the memory that TileType names: both scale memories are parts of one there.
+std::string hex(const TileForm& form, std::uint64_t value) {
+  const std::uint64_t base = form.space == MemSpace::RightScale ? space_bytes(MemSpace::LeftScale) : 0;
+  return fmt::format("0x{:x}", base + value);
+}
 
 // A [R, 1] tile's place for its elements is the same as that of a [1, R] tile.
 TileForm row_form(const TileForm& form) {
@@ -64,14 +68,16 @@ std::uint64_t KernelBody::reserve(MemSpace space, std::uint64_t bytes, std::uint
   from = at + bytes;
   if (from > space_bytes(space) && memory_reported_.insert(std::string(name_of(space))).second) {
     env.diags
-        .report<Diag::kernel_scratch>(kernel.name_span, kernel.name.text(), from, name_of(space), space_bytes(space))
+        .report<Diag::kernel_scratch>(kernel.name_span, kernel.name.text(), from, name_of(space),
+                                      space_bytes(space))
         .help("process the data in smaller tiles");
   }
   return at;
 }
 
 std::string KernelBody::declare_tile(std::string_view like, const TileForm& form, const Extent& valid_rows,
-                                     const Extent& valid_cols, std::uint64_t address, const std::string& offset) {
+                                     const Extent& valid_cols, std::uint64_t address,
+                                     const std::string& offset) {
   const std::string type = tile_type_text(form, valid_rows, valid_cols);
   const bool fixed = valid_rows.constant && valid_cols.constant && offset.empty();
   const std::string key = fixed ? fmt::format("{}@{}", type, address) : std::string();
@@ -89,7 +95,7 @@ std::string KernelBody::declare_tile(std::string_view like, const TileForm& form
     arguments = fmt::format("({})", valid_rows.constant ? form.cols : form.rows);
   }
   declarations_.line(fmt::format("{} {}{};", type, name, arguments));
-  if (offset.empty()) declarations_.line(fmt::format("TASSIGN({}, {});", name, hex(address)));
+  if (offset.empty()) declarations_.line(fmt::format("TASSIGN({}, {});", name, hex(form, address)));
   if (fixed) tile_names_.emplace(key, name);
   return name;
 }
@@ -105,7 +111,10 @@ TileRef KernelBody::tile(const Expr* expr) {
     const auto known = tiles_.find(var);
     if (known != tiles_.end()) return known->second;
     // Contents that nobody has written: a tile.create, or the result of a call that failed.
-    if (dyn<TileType>(var->type) != nullptr && env.placement.find(var) != nullptr) return result(var);
+    if (definitions_.count(var) != 0 && env.placement.find(var) != nullptr) return result(var);
+  }
+  if (var != nullptr && !env.diags.has_errors()) {
+    env.diags.report<Diag::codegen_no_value>(expr->span, plain_name(var->name.text()));
   }
   fail();
   return {};
@@ -133,9 +142,11 @@ TileRef KernelBody::result(const Var* var) {
   out.valid_cols = box.cols;
   out.address = place->address;
   if (place->offset != nullptr) out.offset = index(place->offset).text;
-  out.name = declare_tile(var->name.text(), out.form, out.valid_rows, out.valid_cols, out.address, out.offset);
+  out.name =
+      declare_tile(var->name.text(), out.form, out.valid_rows, out.valid_cols, out.address, out.offset);
   if (!out.offset.empty()) {
-    line(fmt::format("TASSIGN({}, {} + static_cast<uint64_t>({}));", out.name, hex(out.address), out.offset));
+    line(fmt::format("TASSIGN({}, {} + static_cast<uint64_t>({}));", out.name, hex(out.form, out.address),
+                     out.offset));
   }
   set_valid(out);
   tiles_[var] = out;
@@ -158,13 +169,15 @@ TileRef KernelBody::view(const TileRef& like, const TileForm& form, const Extent
   const std::string name = suffix.empty() ? like.name : fmt::format("{}_{}", like.name, suffix);
   out.name = declare_tile(name, form, valid_rows, valid_cols, out.address, out.offset);
   if (!out.offset.empty()) {
-    line(fmt::format("TASSIGN({}, {} + static_cast<uint64_t>({}));", out.name, hex(out.address), out.offset));
+    line(fmt::format("TASSIGN({}, {} + static_cast<uint64_t>({}));", out.name, hex(out.form, out.address),
+                     out.offset));
   }
   set_valid(out);
   return out;
 }
 
-TileRef KernelBody::bind_view(const Var* var, const TileRef& parent, const TileForm& form, const Sum& byte_offset) {
+TileRef KernelBody::bind_view(const Var* var, const TileRef& parent, const TileForm& form,
+                              const Sum& byte_offset) {
   const auto* type = static_cast<const TileType*>(var->type);
   const Box box = valid_box(type);
   TileRef like = parent;
@@ -276,10 +289,11 @@ TileRef KernelBody::repeated(const TileRef& tile, const TileRef& destination, bo
   const DType dtype = tile.form.dtype;
   if (destination.ir_cols == 1) {  // one element for a whole column: a row of it, read as a column
     const TileRef source = as_column(tile);
-    const TileRef row = scratch(tile_form(MemSpace::Vec, dtype, 1, destination.ir_rows), 1, destination.valid_rows);
+    const TileRef row =
+        scratch(tile_form(MemSpace::Vec, dtype, 1, destination.ir_rows), 1, destination.valid_rows);
     issue(Pipe::V, {{source}, {row}}, fmt::format("TROWEXPAND({}, {});", row.name, source.name));
-    TileRef out = view(row, tile_form(MemSpace::Vec, dtype, destination.ir_rows, 1), destination.valid_rows, 1, {},
-                       "column");
+    TileRef out = view(row, tile_form(MemSpace::Vec, dtype, destination.ir_rows, 1), destination.valid_rows,
+                       1, {}, "column");
     out.ir_rows = destination.ir_rows;
     out.ir_cols = 1;
     return out;

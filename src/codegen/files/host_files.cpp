@@ -8,6 +8,14 @@ namespace {
 
 constexpr std::string_view kDirections[] = {"in", "out", "inout"};
 
+// The place of a function is its `def`.
+std::string def_text(const Function* function, const Places& places) {
+  LineColumn at = places.at(function != nullptr ? function->name_span : Span{});
+  if (at.line == 0) return "{}";
+  if (at.column > 4) at.column -= 4;
+  return fmt::format("{{{}, {}}}", at.line, at.column);
+}
+
 std::string place_text(Span span, const Places& places) {
   const LineColumn at = places.at(span);
   return at.line == 0 ? "{}" : fmt::format("{{{}, {}}}", at.line, at.column);
@@ -44,14 +52,16 @@ std::string signature_line(const HostEntry& entry) {
 }
 
 // Tables of one entry; names are unique in the anonymous namespace.
-void entry_tables(const HostEntry& entry, const Places& places, CppText& out, CppNames& names, std::string& row) {
+void entry_tables(const HostEntry& entry, const Places& places, CppText& out, CppNames& names,
+                  std::string& row) {
   const std::string prefix = "k" + camel(entry.name);
   std::string list, ranked;
   for (const HostParam& p : entry.params) {
     if (p.scalar) continue;
     list += (list.empty() ? "" : "; ") + describe(p, false);
     for (std::size_t axis = 0; axis < p.dims.size(); ++axis) {
-      if (p.dims[axis].per_rank && ranked.empty()) ranked = fmt::format("; axis {} is indexed by the rank", axis);
+      if (p.dims[axis].per_rank && ranked.empty())
+        ranked = fmt::format("; axis {} is indexed by the rank", axis);
     }
   }
   if (!list.empty()) out.comment(list + ranked);
@@ -68,7 +78,8 @@ void entry_tables(const HostEntry& entry, const Places& places, CppText& out, Cp
         items.push_back(fmt::format("{{{}}}", *d.extent));
       } else {
         items.push_back(fmt::format("{{{}, {}, {}}}", d.extent.value_or(-1),
-                                    d.symbol.empty() ? "nullptr" : cpp_string(d.symbol), d.per_rank ? "true" : "false"));
+                                    d.symbol.empty() ? "nullptr" : cpp_string(d.symbol),
+                                    d.per_rank ? "true" : "false"));
       }
     }
     out.call(fmt::format("constexpr pld::DimInfo {}[] = {{", dims.back()), items, "};");
@@ -79,7 +90,7 @@ void entry_tables(const HostEntry& entry, const Places& places, CppText& out, Cp
     out.open(fmt::format("constexpr pld::ParamInfo {}[] =", params));
     for (std::size_t i = 0; i < entry.params.size(); ++i) {
       const HostParam& p = entry.params[i];
-      out.line(fmt::format("{{{}, pld::Dir::{}, {}, {}, {}, {}}},", cpp_string(p.name),
+      out.line(fmt::format("  {{{}, pld::Dir::{}, {}, {}, {}, {}}},", cpp_string(p.name),
                            kDirections[static_cast<std::size_t>(p.direction)], host_dtype(p.dtype),
                            p.scalar ? "true" : "false", dims[i], place_text(p.place, places)));
     }
@@ -90,16 +101,16 @@ void entry_tables(const HostEntry& entry, const Places& places, CppText& out, Cp
     checks = names.fresh(prefix + "Limits");
     out.open(fmt::format("constexpr pld::RankCheck {}[] =", checks));
     for (const RankLimit& limit : entry.limits) {
-      out.line(fmt::format("{{{}, {}, {}, {}}},", cpp_string(limit.collective), limit.count, limit.exact ? "true" : "false",
-                           place_text(limit.place, places)));
+      out.line(fmt::format("  {{{}, {}, {}, {}}},", cpp_string(limit.collective), limit.count,
+                           limit.exact ? "true" : "false", place_text(limit.place, places)));
     }
     out.close(";");
   }
   out.line();
-  const Span span = entry.function != nullptr ? entry.function->span : Span{};
-  row = fmt::format("{{.name = {}, .run = {}, .params = {}, .max_device = {}, {}.rank_checks = {}, .place = {}}},",
-                    cpp_string(entry.name), entry.cpp_name, params, entry.max_device,
-                    entry.single_rank ? ".single_rank = true, " : "", checks, place_text(span, places));
+  row = fmt::format(
+      "  {{.name = {}, .run = {}, .params = {}, .max_device = {}, {}.rank_checks = {}, .place = {}}},",
+      cpp_string(entry.name), entry.cpp_name, params, entry.max_device,
+      entry.single_rank ? ".single_rank = true, " : "", checks, def_text(entry.function, places));
 }
 
 }  // namespace
@@ -175,7 +186,8 @@ std::string host_source_text(const ProgramCode& program, const Places& places) {
     std::vector<std::string> rows;
     for (const KernelCode& kernel : chip.kernels) {
       rows.push_back(fmt::format("{{{}, pld::Core::{}, PLD_KERNEL({}, {}), {}}}", cpp_string(kernel.title),
-                                 kernel.cube ? "aic" : "aiv", chip.ref.name, kernel.name, place_text(kernel.place, places)));
+                                 kernel.cube ? "aic" : "aiv", chip.ref.name, kernel.name,
+                                 def_text(kernel.function, places)));
     }
     out.call(fmt::format("constexpr pld::KernelInfo kKernels{}[] = {{", i), rows, "};");
   }
@@ -184,8 +196,9 @@ std::string host_source_text(const ProgramCode& program, const Places& places) {
     out.open("constexpr pld::ChipInfo kChips[] =");
     for (std::size_t i = 0; i < program.chips.size(); ++i) {
       const ChipCode& chip = program.chips[i];
-      out.line(fmt::format("{{{}, PLD_CHIP({}), {}, {}}},", cpp_string(chip.ref.name), chip.ref.name,
-                           chip.kernels.empty() ? "{}" : fmt::format("kKernels{}", i), place_text(chip.place, places)));
+      out.line(fmt::format("  {{{}, PLD_CHIP({}), {}, {}}},", cpp_string(chip.ref.name), chip.ref.name,
+                           chip.kernels.empty() ? "{}" : fmt::format("kKernels{}", i),
+                           def_text(chip.ref.function, places)));
     }
     out.close(";");
     out.line();
@@ -200,7 +213,9 @@ std::string host_source_text(const ProgramCode& program, const Places& places) {
   out.close(";");
   out.line();
   out.call("constexpr pld::ProgramInfo kProgram = {",
-           {cpp_string(program.stem), cpp_string(program.file), "kEntries", program.chips.empty() ? "{}" : "kChips"}, "};");
+           {cpp_string(program.stem), cpp_string(program.file), "kEntries",
+            program.chips.empty() ? "{}" : "kChips"},
+           "};");
   out.line();
   out.line("}  // namespace");
   out.line();
@@ -212,14 +227,16 @@ std::string host_source_text(const ProgramCode& program, const Places& places) {
 
 std::string host_main_text(const ProgramCode& program) {
   CppText out;
-  out.comment(fmt::format("The executable: reads and writes the parameters of {} and runs it.", program.name));
+  out.comment(
+      fmt::format("The executable: reads and writes the parameters of {} and runs it.", program.name));
   out.raw("#include \"pld/main.h\"");
   out.line();
   out.line(fmt::format("namespace {} {{", program.ident));
   out.line("const pld::ProgramInfo& program();  // host_orch.cpp");
   out.line("}");
   out.line();
-  out.line(fmt::format("int main(int argc, char** argv) {{ return pld_main(argc, argv, {}::program()); }}", program.ident));
+  out.line(fmt::format("int main(int argc, char** argv) {{ return pld_main(argc, argv, {}::program()); }}",
+                       program.ident));
   return out.take();
 }
 

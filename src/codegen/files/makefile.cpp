@@ -9,8 +9,8 @@ std::string makefile_text(const ProgramCode& program) {
   // File names that make would take apart are replaced by the identifier.
   bool plain = !program.stem.empty() && program.stem[0] != '-';
   for (const char c : program.stem) {
-    const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-                      c == '.' || c == '+';
+    const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '_' || c == '-' || c == '.' || c == '+';
     plain = plain && good;
   }
   const std::string name = plain ? program.stem : program.ident;
@@ -20,7 +20,8 @@ std::string makefile_text(const ProgramCode& program) {
       "CXX ?= g++\n"
       "CXXFLAGS ?= -O2\n"
       "PLD_INCLUDE ?= include\n"
-      "override CXXFLAGS += -std=c++20 -pthread -ffp-contract=off -fno-strict-aliasing -fwrapv -fno-math-errno "
+      "override CXXFLAGS += -std=c++20 -pthread -ffp-contract=off -fno-strict-aliasing -fwrapv "
+      "-fno-math-errno "
       "-fno-trapping-math \\\n"
       "  -I$(PLD_INCLUDE) -Ihost\n"
       "\n"
@@ -48,7 +49,8 @@ std::string makefile_text(const ProgramCode& program) {
       "\trm -f $@\n"
       "\t$(AR) rcs $@ $^\n"
       "\n"
-      "# The runtime does not depend on the program; -O1 compiles it in half the time and its speed does not matter.\n"
+      "# The runtime does not depend on the program; -O1 compiles it in half the time and its speed does not "
+      "matter.\n"
       "build/%.o: $(PLD_INCLUDE)/pld/%.cpp\n"
       "\t@mkdir -p $(@D)\n"
       "\t$(CXX) $(CXXFLAGS) -O1 -MMD -MP -c -o $@ $<\n"
@@ -60,7 +62,8 @@ std::string makefile_text(const ProgramCode& program) {
       "# Every chip defines the same two names and every kernel the same one: tell them apart by the path.\n"
       "build/chips/%.o: chips/%.cpp\n"
       "\t@mkdir -p $(@D)\n"
-      "\t$(CXX) $(CXXFLAGS) -Daicpu_orchestration_config=pldc_$*_config -Daicpu_orchestration_entry=pldc_$*_entry \\\n"
+      "\t$(CXX) $(CXXFLAGS) -Daicpu_orchestration_config=pldc_$*_config "
+      "-Daicpu_orchestration_entry=pldc_$*_entry \\\n"
       "\t  -MMD -MP -c -o $@ $<\n"
       "\n"
       "build/kernels/%.o: kernels/%.cpp\n"

@@ -68,6 +68,7 @@ Json domain_json(const HostDomain& domain) {
     if (offset >= 0) offset = slot.bytes ? offset + (*slot.bytes + 31) / 32 * 32 : -1;
     slots.push_back(std::move(s));
   }
+  out["bytes"] = offset >= 0 ? Json(offset) : Json(nullptr);
   out["slots"] = slots;
   return out;
 }
@@ -88,7 +89,19 @@ Json type_json(const Type* type) {
   return shape;
 }
 
-Json kernel_json(const KernelCode& kernel, std::size_t id) {
+Json params_json(const HostEntry& entry, const Places& places) {
+  Json out = Json::array();
+  for (const HostParam& p : entry.params) out.push_back(param_json(p, places));
+  return out;
+}
+
+Json domains_json(const HostEntry& entry) {
+  Json out = Json::array();
+  for (const HostDomain& d : entry.domains) out.push_back(domain_json(d));
+  return out;
+}
+
+Json kernel_json(const KernelCode& kernel, std::size_t id, const ChipCode& chip) {
   Json signature = Json::array();
   for (const AbiParam& p : kernel.signature.params) {
     Json s{{"name", plain_name(p.param->var->name.text())}};
@@ -113,52 +126,54 @@ Json kernel_json(const KernelCode& kernel, std::size_t id) {
     signature.push_back(std::move(s));
   }
   for (const std::string& arg : kernel.builtin_args) signature.push_back(arg);
-  return Json{{"id", id}, {"name", kernel.title}, {"core", kernel.cube ? "aic" : "aiv"}, {"signature", signature}};
+  return Json{{"chip", chip.ref.name},  {"id", id},
+              {"name", kernel.title},   {"core", kernel.cube ? "aic" : "aiv"},
+              {"signature", signature}, {"file", "kernels/" + chip.ref.name + "/" + kernel.name + ".cpp"}};
 }
 
 }  // namespace
 
 std::string manifest_text(const ProgramCode& program, const BuildOptions& options, const Places& places) {
   constexpr std::string_view kTargets[] = {"sim", "mpi", "ascend"};
+  const HostEntry& first = program.entries.front();
   Json out{{"schema", 1},
            {"program", program.name},
            {"source", program.file},
            {"target", kTargets[static_cast<std::size_t>(options.target)]},
-           {"entry", program.entries.front().name}};
-  Json entries = Json::array();
-  for (const HostEntry& entry : program.entries) {
-    Json e{{"name", entry.name}, {"function", program.ident + "::" + entry.cpp_name}};
-    e["single_rank"] = entry.single_rank;
-    e["max_device"] = entry.max_device >= 0 ? Json(entry.max_device) : Json(nullptr);
-    Json params = Json::array();
-    for (const HostParam& p : entry.params) params.push_back(param_json(p, places));
-    e["parameters"] = params;
-    Json domains = Json::array();
-    for (const HostDomain& d : entry.domains) domains.push_back(domain_json(d));
-    e["domains"] = domains;
-    Json limits = Json::array();
-    for (const RankLimit& l : entry.limits) {
-      limits.push_back(Json{{"collective", l.collective}, {"ranks", l.count}, {"exact", l.exact}});
-    }
-    e["rank_limits"] = limits;
-    entries.push_back(std::move(e));
-  }
-  out["entries"] = entries;
+           {"entry", first.name},
+           {"parameters", params_json(first, places)},
+           {"domains", domains_json(first)}};
   Json chips = Json::array();
+  Json kernels = Json::array();
   for (const ChipCode& chip : program.chips) {
-    Json kernels = Json::array();
+    Json names = Json::array();
     for (std::size_t i = 0; i < chip.kernels.size(); ++i) {
-      Json k = kernel_json(chip.kernels[i], i);
-      k["file"] = "kernels/" + chip.ref.name + "/" + chip.kernels[i].name + ".cpp";
-      kernels.push_back(std::move(k));
+      names.push_back(chip.kernels[i].title);
+      kernels.push_back(kernel_json(chip.kernels[i], i, chip));
     }
     chips.push_back(Json{{"name", chip.ref.name},
                          {"builtin", chip.ref.builtin.has_value()},
                          {"args", chip.args},
-                         {"file", "chips/" + chip.ref.name + ".cpp"},
-                         {"kernels", kernels}});
+                         {"kernels", names},
+                         {"file", "chips/" + chip.ref.name + ".cpp"}});
   }
   out["chips"] = chips;
+  out["kernels"] = kernels;
+  Json entries = Json::array();
+  for (const HostEntry& entry : program.entries) {
+    Json limits = Json::array();
+    for (const RankLimit& l : entry.limits) {
+      limits.push_back(Json{{"collective", l.collective}, {"ranks", l.count}, {"exact", l.exact}});
+    }
+    entries.push_back(Json{{"name", entry.name},
+                           {"function", program.ident + "::" + entry.cpp_name},
+                           {"single_rank", entry.single_rank},
+                           {"max_device", entry.max_device >= 0 ? Json(entry.max_device) : Json(nullptr)},
+                           {"rank_limits", limits},
+                           {"parameters", params_json(entry, places)},
+                           {"domains", domains_json(entry)}});
+  }
+  out["entries"] = entries;
   return out.dump(2) + "\n";
 }
 

@@ -1,7 +1,7 @@
 // What a host function starts: chips, host collectives, sub-workers.
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "codegen/host/emitter.h"
 #include "codegen/signature.h"
@@ -22,7 +22,8 @@ Attrs attrs_of(const Expr* call) {
 
 ArgDirection written_direction(Attrs attrs, std::size_t index, ParamDirection otherwise) {
   const AttrValue* written = find_attr(attrs, "arg_directions");
-  if (written != nullptr && index < written->directions.size() && written->directions[index] != ArgDirection::Scalar) {
+  if (written != nullptr && index < written->directions.size() &&
+      written->directions[index] != ArgDirection::Scalar) {
     return written->directions[index];
   }
   return otherwise == ParamDirection::In    ? ArgDirection::Input
@@ -56,7 +57,8 @@ const Expr* HostEmitter::device_of(const Expr* call) const {
   const AttrValue* device = find_attr(attrs_of(call), "device");
   if (device == nullptr) return env_.ir.const_int(0);
   if (device->kind == AttrKind::Int) return env_.ir.const_int(device->integer);
-  return device->kind == AttrKind::Expr || device->kind == AttrKind::Var ? device->expr : env_.ir.const_int(0);
+  return device->kind == AttrKind::Expr || device->kind == AttrKind::Var ? device->expr
+                                                                         : env_.ir.const_int(0);
 }
 
 std::string HostEmitter::device_text(const Expr* device) {
@@ -79,19 +81,22 @@ void HostEmitter::call_function(const Stmt* stmt, const Var* result, const Expr*
   const Span span = call->span.valid() ? call->span : stmt->span;
   const Function* callee = env_.program.find(name);
   if (callee == nullptr) {
-    env_.diags.report<Diag::codegen_callee>(span, function_->name.text(), name.text(), "the program has no such function");
+    env_.diags.report<Diag::codegen_callee>(span, function_->name.text(), name.text(),
+                                            "the program has no such function");
     return;
   }
   if (callee->level == Level::HOST && callee->role == Role::SubWorker) return sub_worker(callee, call, span);
   if (callee->is_host_orchestrator()) {
     if (submit == nullptr) return expand(callee, args_of(call), call, result);
-    env_.diags.report<Diag::codegen_callee>(span, function_->name.text(), name.text(),
-                                            "that is a host function, which can only be called, not submitted");
+    env_.diags.report<Diag::codegen_callee>(
+        span, function_->name.text(), name.text(),
+        "that is a host function, which can only be called, not submitted");
     return;
   }
   if (submit != nullptr && submit->args.size() < callee->params.size()) {
-    env_.diags.report<Diag::codegen_callee>(span, function_->name.text(), name.text(),
-                                            "a dispatch must pass all arguments")
+    env_.diags
+        .report<Diag::codegen_callee>(span, function_->name.text(), name.text(),
+                                      "a dispatch must pass all arguments")
         .help("make the output with pl.tensor.create and pass it");
     return;
   }
@@ -107,13 +112,14 @@ const HostEmitter::Window* HostEmitter::window(const Expr* value) {
 }
 
 std::string HostEmitter::window_text(const Window& w, const std::string& device) const {
-  return fmt::format("{}.view({}, {}, {}, {}){}", domain_names_[w.domain], device, cpp_string(w.slot), w.shape,
-                     host_dtype(w.dtype), w.views);
+  return fmt::format("{}.view({}, {}, {}, {}){}", domain_names_[w.domain], device, cpp_string(w.slot),
+                     w.shape, host_dtype(w.dtype), w.views);
 }
 
 std::string HostEmitter::context_text(const Expr* value, const std::string& device, Span span) {
   const Var* from = root(value);
-  const Call* query = from != nullptr ? op_call(aliases().definition(from), OpId::pld_system_get_comm_ctx) : nullptr;
+  const Call* query =
+      from != nullptr ? op_call(aliases().definition(from), OpId::pld_system_get_comm_ctx) : nullptr;
   const Window* w = query != nullptr ? window(query->args[0]) : nullptr;
   if (w != nullptr) return fmt::format("{}.ctx({})", domain_names_[w->domain], device);
   env_.diags.report<Diag::codegen_window>(value->span.valid() ? value->span : span, brief(value))
@@ -126,7 +132,8 @@ std::string HostEmitter::context_text(const Expr* value, const std::string& devi
 // Through other names to what decides the value: a constant, a loop variable, a sum of such.
 const Expr* HostEmitter::resolved(const Expr* value) const {
   value = unwrap(value);
-  if (const auto* cast = dyn<Cast>(value); cast != nullptr && is_int(dtype_of(cast)) && is_int(dtype_of(cast->operand))) {
+  if (const auto* cast = dyn<Cast>(value);
+      cast != nullptr && is_int(dtype_of(cast)) && is_int(dtype_of(cast->operand))) {
     return resolved(cast->operand);
   }
   const auto* binary = dyn<Binary>(value);
@@ -199,8 +206,9 @@ void HostEmitter::dispatch(const Function* callee, const Expr* call, Span span) 
   const Signature signature = signature_of(callee);
   const List<const Expr*> args = args_of(call);
   if (args.size() != callee->params.size()) {
-    env_.diags.report<Diag::codegen_callee>(span, function_->name.text(), callee->name.text(),
-                                            fmt::format("it takes {} arguments, not {}", callee->params.size(), args.size()));
+    env_.diags.report<Diag::codegen_callee>(
+        span, function_->name.text(), callee->name.text(),
+        fmt::format("it takes {} arguments, not {}", callee->params.size(), args.size()));
     return;
   }
   const std::vector<HostAccess> touched = accesses(callee, call);
@@ -228,8 +236,9 @@ void HostEmitter::dispatch(const Function* callee, const Expr* call, Span span) 
     } else {
       const DType dtype = scalar_dtype(p.param->var->type).value_or(DType::INDEX);
       if (cpp_scalar_type(dtype).empty() || dtype == DType::TASK_ID) {
-        env_.diags.report<Diag::codegen_argument>(span, plain_name(p.param->var->name.text()), callee->name.text(),
-                                                  fmt::format("scalars of dtype {} cannot be passed", name_of(dtype)));
+        env_.diags.report<Diag::codegen_argument>(
+            span, plain_name(p.param->var->name.text()), callee->name.text(),
+            fmt::format("scalars of dtype {} cannot be passed", name_of(dtype)));
         continue;
       }
       scalars.push_back(fmt::format("{}.scalar<{}>({});", a, cpp_scalar_type(dtype), scalar_.as(arg, dtype)));
@@ -242,7 +251,8 @@ void HostEmitter::dispatch(const Function* callee, const Expr* call, Span span) 
   out_.line(fmt::format("pld::Args {};", a));
   for (const std::string& line : tensors) out_.line(line);
   for (const std::string& line : scalars) out_.line(line);
-  out_.line(fmt::format("h.submit({}, {}, {}, {});", device, cpp_string(chips_.name_of(callee)), a, place(span)));
+  out_.line(
+      fmt::format("h.submit({}, {}, {}, {});", device, cpp_string(chips_.name_of(callee)), a, place(span)));
 }
 
 void HostEmitter::collective(const Call* call, Span span) {
@@ -260,11 +270,19 @@ void HostEmitter::collective(const Call* call, Span span) {
   }
   if (windows.empty()) return;
   const std::string domain = domain_names_[windows[0]->domain];
+  std::string details;
+  for (const Attr& kw : call->kwargs) {
+    const std::string_view key = kw.key.text();
+    if (key == "op") details += fmt::format(", op={}", name_of(variant.reduce));
+    if (key == "root" || key == "core_num") details += fmt::format(", {}={}", key, kw.value.integer);
+  }
+  std::string title = brief(call);
+  title.insert(title.find(')') == std::string::npos ? title.size() : title.find(')'), details);
   out_.line();
-  out_.comment(brief(call));
+  out_.comment(title);
   if (call->op == OpId::builtin_tensor_allreduce_ring) {
-    out_.line(fmt::format("{}.require_at_most(16, {}, {});", domain, cpp_string("pld.tensor.allreduce mode=\"ring\""),
-                          place(span)));
+    out_.line(fmt::format("{}.require_at_most(16, {}, {});", domain,
+                          cpp_string("pld.tensor.allreduce mode=\"ring\""), place(span)));
   }
   limit_ranks(call, windows, span);
   const std::string device = device_text(device_of(call));
@@ -281,7 +299,8 @@ void HostEmitter::collective(const Call* call, Span span) {
     const AttrValue* cores = find_attr(call->kwargs, "core_num");
     out_.line(fmt::format("{}.scalar(int64_t{{{}}});", a, cores != nullptr ? cores->integer : 1));
   }
-  out_.line(fmt::format("h.submit({}, {}, {}, {});", device, cpp_string(chips_.name_of(variant)), a, place(span)));
+  out_.line(
+      fmt::format("h.submit({}, {}, {}, {});", device, cpp_string(chips_.name_of(variant)), a, place(span)));
 }
 
 // A signal with constant extents serves a bounded number of ranks; the domain of all devices has as many as the run.
@@ -336,7 +355,8 @@ void HostEmitter::sub_worker(const Function* callee, const Expr* call, Span span
     entry_.sub_workers.push_back(name);
   }
   // Waits for all dispatches.
-  out_.line(fmt::format("h.sub_worker({}, pld_sub_{}, {}, {});", cpp_string(callee->name.text()), name, a, place(span)));
+  out_.line(fmt::format("h.sub_worker({}, pld_sub_{}, {}, {});", cpp_string(callee->name.text()), name, a,
+                        place(span)));
   hazards_.clear();
 }
 

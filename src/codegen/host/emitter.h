@@ -79,7 +79,7 @@ class HostEmitter final : public FunctionEmitter {
   };
   std::map<const Var*, SlotRef> slots_;  // looked up only
   std::unordered_map<const Var*, Window> windows_;
-  std::unordered_map<const Var*, std::string> symbols_;  // dynamic dims in use -> C++ names
+  std::unordered_map<const Var*, std::string> symbols_;            // dynamic dims in use -> C++ names
   std::vector<std::pair<std::string, std::string>> symbol_order_;  // C++ name, symbol
 };
 

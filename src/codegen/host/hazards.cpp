@@ -22,7 +22,8 @@ bool disjoint(const HostAccess& a, const HostAccess& b) {
     if (!a_extent || !b_extent) continue;
     const auto a_offset = const_int(a.offsets[i]);
     const auto b_offset = const_int(b.offsets[i]);
-    if (a_offset && b_offset && (*a_offset + *a_extent <= *b_offset || *b_offset + *b_extent <= *a_offset)) return true;
+    if (a_offset && b_offset && (*a_offset + *a_extent <= *b_offset || *b_offset + *b_extent <= *a_offset))
+      return true;
     // Each device has a part of its own along this axis.
     const std::int64_t a_factor = factor(a.offsets[i], a.device);
     const std::int64_t b_factor = factor(b.offsets[i], b.device);

@@ -9,8 +9,8 @@
 namespace pldc {
 
 struct HostAccess {
-  const Var* root;             // the tensor whose memory it is
-  const Expr* device;          // resolved through other names
+  const Var* root;                   // the tensor whose memory it is
+  const Expr* device;                // resolved through other names
   std::vector<const Expr*> offsets;  // the box in the root, resolved; empty: all of it
   std::vector<const Expr*> extents;
   bool read = false;
@@ -22,7 +22,9 @@ class HostHazards {
  public:
   // Whether one of the accesses has to wait for a dispatch before.
   bool conflict(const std::vector<HostAccess>& accesses) const;
-  void add(const std::vector<HostAccess>& accesses) { pending_.insert(pending_.end(), accesses.begin(), accesses.end()); }
+  void add(const std::vector<HostAccess>& accesses) {
+    pending_.insert(pending_.end(), accesses.begin(), accesses.end());
+  }
   // After a sync nothing is under way.
   void clear() { pending_.clear(); }
   bool empty() const { return pending_.empty(); }

@@ -1,7 +1,7 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_set>
-
-#include <fmt/format.h>
 
 #include "codegen/host/emitter.h"
 #include "ir/walk.h"
@@ -23,7 +23,7 @@ bool HostEmitter::run(const Function* function) {
   for (const std::string_view name : {"h", "t", "world_size"}) names_.reserve(name);
   describe_params(env_, function, entry_.params);
   describe_ranks(env_, function, entry_);
-  look_at(function->body);
+  look_at(function->body, false);
   for (const Param& p : function->params) names_.declare(p.var);
   out_ = CppText(1);
   body(function->body, true);
@@ -38,9 +38,12 @@ bool HostEmitter::run_single(const Function* function) {
   describe_params(env_, function, entry_.params);
   for (const Param& p : function->params) {
     if (!is_distributed(p.var->type) && p.var->type->kind != TypeKind::CommCtx) continue;
-    env_.diags.report<Diag::codegen_kernel_alone>(p.var->span.valid() ? p.var->span : function->name_span,
-                                                  function->name.text(), "it takes windows of a communication domain")
-        .help("write a host function (level=pl.Level.HOST, role=pl.Role.Orchestrator) that makes the windows");
+    env_.diags
+        .report<Diag::codegen_kernel_alone>(p.var->span.valid() ? p.var->span : function->name_span,
+                                            function->name.text(),
+                                            "it takes windows of a communication domain")
+        .help(
+            "write a host function (level=pl.Level.HOST, role=pl.Role.Orchestrator) that makes the windows");
     return false;
   }
   if (failed()) return false;
@@ -48,8 +51,9 @@ bool HostEmitter::run_single(const Function* function) {
   out_ = CppText(1);
   std::vector<const Expr*> args;
   for (const Param& p : function->params) args.push_back(p.var);
-  const Call* call = env_.ir.call(function->name, env_.ir.list(args), {}, {}, env_.ir.unknown(), function->name_span);
-  for (const Expr* arg : args) look_at(env_.ir.list<const Stmt*>({env_.ir.eval(arg)}));
+  const Call* call =
+      env_.ir.call(function->name, env_.ir.list(args), {}, {}, env_.ir.unknown(), function->name_span);
+  for (const Expr* arg : args) look_at(env_.ir.list<const Stmt*>({env_.ir.eval(arg)}), false);
   dispatch(function, call, function->span);
   entry_.text = finish(out_.take());
   return !failed();
@@ -58,7 +62,14 @@ bool HostEmitter::run_single(const Function* function) {
 // The function around the body: parameters that the body uses stand first.
 std::string HostEmitter::finish(const std::string& body_text) {
   CppText head;
-  head.open(fmt::format("void {}([[maybe_unused]] pld::Host& h, [[maybe_unused]] pld::Params& t)", entry_.cpp_name));
+  bool uses_params = !symbol_order_.empty();
+  for (const Param& p : function_->params) uses_params = uses_params || needed(p.var);
+  bool uses_host = world_size_used_;
+  for (const std::string_view use : {"h.submit(", "h.domain(", "h.tensor(", "h.sync(", "h.sub_worker("}) {
+    uses_host = uses_host || body_text.find(use) != std::string::npos;
+  }
+  head.open(fmt::format("void {}(pld::Host&{}, pld::Params&{})", entry_.cpp_name, uses_host ? " h" : "",
+                        uses_params ? " t" : ""));
   for (std::size_t i = 0; i < function_->params.size(); ++i) {
     const Var* var = function_->params[i].var;
     if (!needed(var)) continue;
@@ -112,9 +123,7 @@ void HostEmitter::before_loop(Body list) {
   std::vector<HostAccess> inside;
   collect_accesses(list, inside);
   std::unordered_set<const Var*> made;
-  walk_stmts(list, [&](const Stmt* stmt) {
-    for_each_def(stmt, [&](const Var* v) { made.insert(v); });
-  });
+  walk_stmts(list, [&](const Stmt* stmt) { for_each_def(stmt, [&](const Var* v) { made.insert(v); }); });
   std::erase_if(inside, [&](const HostAccess& a) { return made.count(a.root) != 0; });
   for (HostAccess& a : inside) a.earlier_iteration = true;
   hazards_.add(inside);
@@ -137,8 +146,11 @@ void HostEmitter::scope(const ScopeStmt* scope, bool tail) {
     case ScopeKind::SplitAiv:
       break;
   }
-  constexpr std::string_view kNames[] = {"in-core", "level", "cluster", "graph", "spmd", "split", "runtime", "domain"};
-  env_.diags.report<Diag::codegen_scope>(scope->span, kNames[static_cast<std::size_t>(scope->scope)], "a host function")
+  constexpr std::string_view kNames[] = {"in-core", "level", "cluster", "graph",
+                                         "spmd",    "split", "runtime", "domain"};
+  env_.diags
+      .report<Diag::codegen_scope>(scope->span, kNames[static_cast<std::size_t>(scope->scope)],
+                                   "a host function")
       .help("put the statements into an orchestration and call that with device=");
 }
 
@@ -181,7 +193,8 @@ std::string HostEmitter::slot_size(const WindowSlot& slot) {
 
 void HostEmitter::open_domain(const ScopeStmt* scope) {
   HostDomain domain;
-  domain.name = scope->name_hint.empty() ? fmt::format("comm_d{}", entry_.domains.size()) : std::string(scope->name_hint);
+  domain.name = scope->name_hint.empty() ? fmt::format("comm_d{}", entry_.domains.size())
+                                         : std::string(scope->name_hint);
   domain.devices.assign(scope->devices.begin(), scope->devices.end());
   for (const std::int64_t device : domain.devices) entry_.max_device = std::max(entry_.max_device, device);
   const std::size_t index = entry_.domains.size();
@@ -191,12 +204,13 @@ void HostEmitter::open_domain(const ScopeStmt* scope) {
     s.name = plain_name(slot.base->name.text());
     if (!used.insert(s.name).second) {
       s.name = slot.base->name.text();
-      for (int n = 1; !used.insert(s.name).second; ++n) s.name = fmt::format("{}_{}", slot.base->name.text(), n);
+      for (int n = 1; !used.insert(s.name).second; ++n)
+        s.name = fmt::format("{}_{}", slot.base->name.text(), n);
     }
-    s.size = slot_size(slot);
     s.bytes = const_int(resolved(slot.size));
-    s.signal = std::find(entry_.signal_slots.begin(), entry_.signal_slots.end(), plain_name(slot.base->name.text())) !=
-               entry_.signal_slots.end();
+    s.size = s.bytes ? std::to_string(*s.bytes) : slot_size(slot);
+    s.signal = std::find(entry_.signal_slots.begin(), entry_.signal_slots.end(),
+                         plain_name(slot.base->name.text())) != entry_.signal_slots.end();
     slots_[slot.base] = {index, s.name};
     domain.slots.push_back(std::move(s));
   }
@@ -208,10 +222,12 @@ void HostEmitter::open_domain(const ScopeStmt* scope) {
   domain_names_.push_back(name);
   std::string devices = "h.all()";
   if (!d.devices.empty()) devices = fmt::format("{{{}}}", fmt::join(d.devices, ", "));
-  const std::string head = fmt::format("pld::Domain {} = h.domain({}, {}, {{", name, cpp_string(d.name), devices);
+  const std::string head =
+      fmt::format("pld::Domain {} = h.domain({}, {}, {{", name, cpp_string(d.name), devices);
   std::vector<std::string> slots;
   for (const HostSlot& s : d.slots) {
-    slots.push_back(fmt::format("{{{}, {}, pld::SlotUse::{}}}", cpp_string(s.name), s.size, s.signal ? "signal" : "data"));
+    slots.push_back(fmt::format("{{{}, {}, pld::SlotUse::{}}}", cpp_string(s.name), s.size,
+                                s.signal ? "signal" : "data"));
   }
   out_.line();
   out_.call(head, slots, "});");
@@ -225,10 +241,12 @@ bool HostEmitter::mark_signals(Body list) {
       const auto* call = dyn<Call>(e);
       if (call == nullptr || !builtin_variant(call)) return;
       for (std::size_t i = 0; i < call->args.size(); ++i) {
-        const Operand* operand = op_info(call->op).operands[i].name.empty() ? nullptr : &op_info(call->op).operands[i];
+        const Operand* operand =
+            op_info(call->op).operands[i].name.empty() ? nullptr : &op_info(call->op).operands[i];
         if (operand == nullptr || operand->name != "signal") continue;
         const Var* view = root(call->args[i]);
-        const Call* made = view != nullptr ? op_call(aliases().definition(view), OpId::pld_tensor_window) : nullptr;
+        const Call* made =
+            view != nullptr ? op_call(aliases().definition(view), OpId::pld_tensor_window) : nullptr;
         const Var* base = made != nullptr ? root(made->args[0]) : nullptr;
         const auto slot = slots_.find(base);
         if (slot == slots_.end()) continue;

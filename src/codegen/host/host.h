@@ -12,9 +12,9 @@ namespace pldc {
 
 // What a host function dispatches to.
 struct ChipRef {
-  const Function* function = nullptr;         // an orchestration, or a kernel that runs by itself
-  std::optional<BuiltinVariant> builtin;      // or a host collective
-  std::string name;                           // C++ name
+  const Function* function = nullptr;     // an orchestration, or a kernel that runs by itself
+  std::optional<BuiltinVariant> builtin;  // or a host collective
+  std::string name;                       // C++ name
 };
 
 // All chips of a program, in order of first use. Names are unique.
@@ -44,7 +44,7 @@ struct HostParam {
 };
 struct HostSlot {
   std::string name;
-  std::string size;                  // C++ expression
+  std::string size;  // C++ expression
   std::optional<std::int64_t> bytes;
   bool signal = false;
 };
@@ -61,9 +61,9 @@ struct RankLimit {
 };
 struct HostEntry {
   const Function* function = nullptr;
-  std::string name;      // as the user knows it
+  std::string name;  // as the user knows it
   std::string cpp_name;
-  std::string text;      // of the C++ function
+  std::string text;  // of the C++ function
   std::vector<HostParam> params;
   std::vector<HostDomain> domains;
   std::vector<RankLimit> limits;

@@ -34,7 +34,8 @@ std::string HostEmitter::nested_call(const Call* call) {
 }
 
 std::string HostEmitter::slice_text(const Call* call) {
-  std::string text = fmt::format(".box({}, {})", extents(argument(call, "shape")), extents(argument(call, "offset")));
+  std::string text =
+      fmt::format(".box({}, {})", extents(argument(call, "shape")), extents(argument(call, "offset")));
   if (const Expr* drop = argument(call, "drop_dims"); drop != nullptr && !elements(drop).empty()) {
     text += fmt::format(".drop({})", extents(drop));
   }
@@ -62,12 +63,13 @@ void HostEmitter::create(const Var* result, const Call* call, Span span) {
   const DType dtype = dtype_value != nullptr ? static_cast<DType>(dtype_value->integer) : DType::FP32;
   const List<const Expr*> shape = elements(call->args[0]);
   if (host_dtype(dtype).empty()) {
-    env_.diags.report<Diag::codegen_dtype>(span, fmt::format("'{}'", plain_name(result->name.text())), name_of(dtype),
-                                           "the runtime");
+    env_.diags.report<Diag::codegen_dtype>(span, fmt::format("'{}'", plain_name(result->name.text())),
+                                           name_of(dtype), "the runtime");
     return;
   }
   if (shape.empty() || shape.size() > kMaxAxes) {
-    env_.diags.report<Diag::codegen_rank>(span, plain_name(result->name.text()), shape.size(), "a host tensor has", kMaxAxes);
+    env_.diags.report<Diag::codegen_rank>(span, plain_name(result->name.text()), shape.size(),
+                                          "a host tensor has", kMaxAxes);
     return;
   }
   const std::string list = extents(shape);
@@ -76,14 +78,17 @@ void HostEmitter::create(const Var* result, const Call* call, Span span) {
   out_.line(fmt::format("const pld::Tensor {} = h.tensor({}, {});", name, list, host_dtype(dtype)));
   std::string value;
   if (call->op == OpId::tensor_full) value = scalar_(argument(call, "value"));
-  if (const AttrValue* init = find_attr(call->kwargs, "init_value"); init != nullptr && init->kind == AttrKind::Float) {
+  if (const AttrValue* init = find_attr(call->kwargs, "init_value");
+      init != nullptr && init->kind == AttrKind::Float) {
     value = cpp_float(init->real);
   }
   if (value.empty()) return;
   const std::string_view type = cpp_memory_type(dtype);
   const std::string i = names_.fresh("i");
-  out_.line(fmt::format("for (int64_t {0} = 0; {0} < {1}.size(); ++{0}) static_cast<{2}*>({1}.data)[{0}] = static_cast<{2}>({3});",
-                        i, name, type, value));
+  out_.line(
+      fmt::format("for (int64_t {0} = 0; {0} < {1}.size(); ++{0}) static_cast<{2}*>({1}.data)[{0}] = "
+                  "static_cast<{2}>({3});",
+                  i, name, type, value));
 }
 
 void HostEmitter::assemble(const Call* call, Span span) {
@@ -92,7 +97,8 @@ void HostEmitter::assemble(const Call* call, Span span) {
     env_.diags.report<Diag::codegen_atomic_assemble>(span, "a host function");
     return;
   }
-  if (!is_plain_tensor(call->args[0]->type) || !is_plain_tensor(call->args[1]->type)) return unsupported(call, span);
+  if (!is_plain_tensor(call->args[0]->type) || !is_plain_tensor(call->args[1]->type))
+    return unsupported(call, span);
   const auto* target = static_cast<const TensorType*>(call->args[0]->type);
   const auto* part = static_cast<const TensorType*>(call->args[1]->type);
   const Var* from = root(call->args[1]);
@@ -107,13 +113,15 @@ void HostEmitter::assemble(const Call* call, Span span) {
   const std::string part_text = tensor(call->args[1]);
   for (std::size_t i = 0; i < part->shape.size(); ++i) {
     const auto extent = const_int(part->shape[i]);
-    extents_text += fmt::format("{}{}", i == 0 ? "" : ", ", extent ? std::to_string(*extent) : fmt::format("{}.dim({})", part_text, i));
+    extents_text += fmt::format("{}{}", i == 0 ? "" : ", ",
+                                extent ? std::to_string(*extent) : fmt::format("{}.dim({})", part_text, i));
   }
   out_.line();
   out_.comment(brief(call));
   sync_if(true);
-  out_.line(fmt::format("{}.box({}}}, {}){}.assign({});", tensor(call->args[0]), extents_text, extents(call->args[2]),
-                        dropped.empty() ? "" : ".drop({" + dropped + "})", part_text));
+  out_.line(fmt::format("{}.box({}}}, {}){}.assign({});", tensor(call->args[0]), extents_text,
+                        extents(call->args[2]), dropped.empty() ? "" : ".drop({" + dropped + "})",
+                        part_text));
 }
 
 void HostEmitter::call_op(const Stmt* stmt, const Var* result, const Call* call) {
@@ -152,11 +160,13 @@ void HostEmitter::call_op(const Stmt* stmt, const Var* result, const Call* call)
   if (call->op == OpId::tensor_slice) return view(result, call->args[0], slice_text(call));
   if (call->op == OpId::tensor_reshape || call->op == OpId::tensor_view) {
     const Expr* shape = argument(call, "shape");
-    return view(result, call->args[0], shape != nullptr ? fmt::format(".reshape({})", extents(shape)) : std::string());
+    return view(result, call->args[0],
+                shape != nullptr ? fmt::format(".reshape({})", extents(shape)) : std::string());
   }
   if (call->op == OpId::tensor_transpose) {
-    return view(result, call->args[0],
-                fmt::format(".transpose({}, {})", scalar_.index(call->args[1]), scalar_.index(call->args[2])));
+    return view(
+        result, call->args[0],
+        fmt::format(".transpose({}, {})", scalar_.index(call->args[1]), scalar_.index(call->args[2])));
   }
   unsupported(call, span);
 }
@@ -174,9 +184,12 @@ void HostEmitter::make_window(const Var* result, const Call* call, Span span) {
                                            name_of(type->dtype), "the runtime");
     return;
   }
-  windows_.insert_or_assign(
-      result,
-      Window{slot->second.domain, slot->second.name, extents(call->args[1]), type->dtype, {}, elements(call->args[1])});
+  windows_.insert_or_assign(result, Window{slot->second.domain,
+                                           slot->second.name,
+                                           extents(call->args[1]),
+                                           type->dtype,
+                                           {},
+                                           elements(call->args[1])});
 }
 
 }  // namespace pldc

@@ -1,9 +1,9 @@
 // What the launcher has to know about a host function before it runs: its parameters, which of their axes count the ranks,
 // and which devices it names.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_set>
-
-#include <fmt/format.h>
 
 #include "codegen/aliases.h"
 #include "codegen/host/host.h"
@@ -29,9 +29,7 @@ class RankScan {
   void scan(Body body) {
     for (const Stmt* stmt : body) {
       if (const auto* loop = dyn<ForStmt>(stmt)) note_loop(loop);
-      for_each_expr(stmt, [&](const Expr* root) {
-        walk_expr(root, [&](const Expr* e) { note(e); });
-      });
+      for_each_expr(stmt, [&](const Expr* root) { walk_expr(root, [&](const Expr* e) { note(e); }); });
       for_each_body(stmt, [&](Body inner) { scan(inner); });
     }
   }
@@ -45,7 +43,8 @@ class RankScan {
     if (!first || !end || !step || *step == 0) return;
     const bool up = *step > 0;
     if (up ? *first >= *end : *first <= *end) return;
-    const std::int64_t trips = up ? (*end - *first + *step - 1) / *step : (*first - *end - *step - 1) / -*step;
+    const std::int64_t trips =
+        up ? (*end - *first + *step - 1) / *step : (*first - *end - *step - 1) / -*step;
     last_[loop->loop_var] = up ? *first + (trips - 1) * *step : *first;
   }
 
@@ -58,7 +57,8 @@ class RankScan {
       const Expr* root = aliases_.root(call->args[0]);
       for (std::size_t i = 0; tuple != nullptr && i < function_->params.size(); ++i) {
         if (function_->params[i].var != root || i >= entry_.params.size()) continue;
-        for (std::size_t axis = 0; axis < tuple->elements.size() && axis < entry_.params[i].dims.size(); ++axis) {
+        for (std::size_t axis = 0; axis < tuple->elements.size() && axis < entry_.params[i].dims.size();
+             ++axis) {
           const Expr* index = index_of(tuple->elements[axis]);
           if (over_ranks_.count(index) != 0) entry_.params[i].dims[axis].per_rank = true;
         }
@@ -110,16 +110,19 @@ bool describe_params(const EmitEnv& env, const Function* function, std::vector<H
       p.scalar = true;
       p.dtype = *dtype;
       if (host_dtype(*dtype).empty() || cpp_scalar_type(*dtype).empty()) {
-        env.diags.report<Diag::codegen_dtype>(p.place, fmt::format("'{}'", p.name), name_of(*dtype), "a parameter");
+        env.diags.report<Diag::codegen_dtype>(p.place, fmt::format("'{}'", p.name), name_of(*dtype),
+                                              "a parameter");
       }
     } else if (is_plain_tensor(var->type)) {
       const auto* type = static_cast<const TensorType*>(var->type);
       p.dtype = type->dtype;
       if (host_dtype(type->dtype).empty()) {
-        env.diags.report<Diag::codegen_dtype>(p.place, fmt::format("'{}'", p.name), name_of(type->dtype), "the runtime");
+        env.diags.report<Diag::codegen_dtype>(p.place, fmt::format("'{}'", p.name), name_of(type->dtype),
+                                              "the runtime");
       }
       if (type->shape.empty() || type->shape.size() > kMaxAxes) {
-        env.diags.report<Diag::codegen_rank>(p.place, p.name, type->shape.size(), "a host tensor has", kMaxAxes);
+        env.diags.report<Diag::codegen_rank>(p.place, p.name, type->shape.size(), "a host tensor has",
+                                             kMaxAxes);
       }
       for (const Expr* dim : type->shape) {
         HostDim d;
@@ -135,8 +138,9 @@ bool describe_params(const EmitEnv& env, const Function* function, std::vector<H
       env.diags.report<Diag::codegen_argument>(p.place, p.name, function->name.text(),
                                                "the parameters of an entry are tensors and scalars");
     } else if (function->is_host_orchestrator()) {
-      env.diags.report<Diag::codegen_argument>(p.place, p.name, function->name.text(),
-                                               "windows are made by the host function itself")
+      env.diags
+          .report<Diag::codegen_argument>(p.place, p.name, function->name.text(),
+                                          "windows are made by the host function itself")
           .help("allocate it in '{}' with pld.alloc_window_buffer", function->name.text());
     }
     out.push_back(std::move(p));
@@ -144,6 +148,8 @@ bool describe_params(const EmitEnv& env, const Function* function, std::vector<H
   return env.diags.error_count() == errors;
 }
 
-void describe_ranks(const EmitEnv& env, const Function* function, HostEntry& out) { RankScan(env, function, out); }
+void describe_ranks(const EmitEnv& env, const Function* function, HostEntry& out) {
+  RankScan(env, function, out);
+}
 
 }  // namespace pldc

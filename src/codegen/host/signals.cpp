@@ -18,7 +18,7 @@ struct Use {
 
 class DeviceSignals {
  public:
-  explicit DeviceSignals(const Program& program) : program_(program), tracer_(&program) {}
+  explicit DeviceSignals(const Program& program) : program_(program), tracer_(&program), calls_(&program) {}
 
   // The collectives that get the parameter as their signal, in the function or in those it calls.
   const std::vector<Use>& of(const Function* function, std::size_t param) {
@@ -26,7 +26,7 @@ class DeviceSignals {
     static const std::vector<Use> none;
     return param < uses.size() ? uses[param] : none;
   }
-  ParamTracer& tracer() { return tracer_; }
+  ReturnedParams& calls() { return calls_; }
 
  private:
   using Uses = std::vector<std::vector<Use>>;
@@ -36,9 +36,8 @@ class DeviceSignals {
     if (!fresh) return entry->second;  // known, or a call that goes in a circle
     Uses found(function->params.size());
     walk_stmts(function->body, [&](const Stmt* stmt) {
-      for_each_expr(stmt, [&](const Expr* root) {
-        walk_expr(root, [&](const Expr* e) { note(function, e, found); });
-      });
+      for_each_expr(
+          stmt, [&](const Expr* root) { walk_expr(root, [&](const Expr* e) { note(function, e, found); }); });
     });
     return uses_[function] = std::move(found);
   }
@@ -59,7 +58,8 @@ class DeviceSignals {
       if (ring) limit.collective += " mode=\"ring\"";
       limit.exact = ring;
       const std::size_t axis = ring ? 1 : 0;
-      if (type != nullptr && axis < type->shape.size()) limit.count = const_int(type->shape[axis]).value_or(0);
+      if (type != nullptr && axis < type->shape.size())
+        limit.count = const_int(type->shape[axis]).value_or(0);
       found[static_cast<std::size_t>(param)].push_back({std::move(limit)});
       return;
     }
@@ -81,6 +81,7 @@ class DeviceSignals {
 
   const Program& program_;
   ParamTracer tracer_;
+  ReturnedParams calls_;
   std::unordered_map<const Function*, Uses> uses_;
 };
 
@@ -90,7 +91,7 @@ void describe_signals(const Program& seen, Name name, HostEntry& out) {
   const Function* host = seen.find(name);
   if (host == nullptr) return;
   DeviceSignals signals(seen);
-  Aliases aliases(signals.tracer());
+  Aliases aliases(signals.calls());
   aliases.add(host->body);
   std::unordered_set<const Expr*> over_ranks;
   walk_stmts(host->body, [&](const Stmt* stmt) {
@@ -105,14 +106,16 @@ void describe_signals(const Program& seen, Name name, HostEntry& out) {
         const Function* callee = seen.find(call->function);
         const AttrValue* device = find_attr(call->attrs, "device");
         if (callee == nullptr) return;
-        const bool everywhere = device != nullptr && (device->kind == AttrKind::Expr || device->kind == AttrKind::Var) &&
+        const bool everywhere = device != nullptr &&
+                                (device->kind == AttrKind::Expr || device->kind == AttrKind::Var) &&
                                 over_ranks.count(aliases.unwrap(device->expr)) != 0;
         for (std::size_t i = 0; i < call->args.size() && i < callee->params.size(); ++i) {
           if (!is_distributed(call->args[i]->type)) continue;
           const std::vector<Use>& uses = signals.of(callee, i);
           if (uses.empty()) continue;
           const auto* view = dyn<Var>(aliases.root(call->args[i]));
-          const Call* window = view != nullptr ? op_call(aliases.definition(view), OpId::pld_tensor_window) : nullptr;
+          const Call* window =
+              view != nullptr ? op_call(aliases.definition(view), OpId::pld_tensor_window) : nullptr;
           const auto* base = window != nullptr ? dyn<Var>(aliases.root(window->args[0])) : nullptr;
           if (base != nullptr) out.signal_slots.emplace_back(plain_name(base->name.text()));
           for (const Use& use : uses) {

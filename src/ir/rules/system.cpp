@@ -82,12 +82,12 @@ const Type* rule_CrossCorePush(const RuleCall& call) {
   const AttrValue* stride = call.keyword("lane_stride");
   if (stride != nullptr) {
     const std::size_t axis = split == 2 || split == 4 ? 1 : 0;
-    const auto extent = axis < tile->shape.size() ? const_int(tile->shape[axis]) : std::nullopt;
-    if (stride->integer <= 0 || (extent && stride->integer > (*extent + 1) / 2)) {
-      value_error(
-          call, call.span, "lane_stride",
-          extent ? fmt::format("in [1, {}], a lane's half", (*extent + 1) / 2) : std::string("positive"),
-          fmt::format("{}", stride->integer));
+    const std::int64_t extent = axis < tile->shape.size() ? const_int(tile->shape[axis]).value_or(0) : 0;
+    const std::int64_t most = (extent + 1) / 2;  // 0: not known
+    if (stride->integer <= 0 || (most > 0 && stride->integer > most)) {
+      value_error(call, call.span, "lane_stride",
+                  most > 0 ? fmt::format("in [1, {}], a lane's half", most) : std::string("positive"),
+                  fmt::format("{}", stride->integer));
       return nullptr;
     }
   }

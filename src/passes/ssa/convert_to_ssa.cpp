@@ -61,7 +61,6 @@ class Converter : public Rewriter {
 
  private:
   // --- the current version of each variable
-  // --------------------------------------------------------------------
   struct Change {
     const Var* source;
     const Expr* before;
@@ -130,7 +129,6 @@ class Converter : public Rewriter {
   }
 
   // --- definitions of the text, for messages
-  // --------------------------------------------------------------------
   void find_definitions() {
     for (const Param& param : function_->params) places_.emplace(param.var, param.var->span);
     walk_stmts(function_->body, [&](const Stmt* stmt) {
@@ -180,7 +178,6 @@ class Converter : public Rewriter {
   }
 
   // --- statements
-  // ------------------------------------------------------------------------------------------------
   void convert(Body list, std::vector<const Stmt*>& out) {
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (list.size() >= 2) need_ = i + 1 < list.size() ? Need{list, i} : Need{};
@@ -332,7 +329,6 @@ class Converter : public Rewriter {
   }
 
   // --- loops
-  // -----------------------------------------------------------------------------------------------------
   // Where the loop stands: the list whose rest may need what the loop assigns.
   struct Need {
     Body list = {};
@@ -515,8 +511,9 @@ class Converter : public Rewriter {
   }
 
   // --- yields
-  // ---------------------------------------------------------------------------------------------------- Adds
-  // values to the yield that ends the body, which is made if there is none.
+
+  // Adds values to the yield that ends the body; one is made if there is none, inside a final scope that
+  // yields pass through.
   void append_yield(std::vector<const Stmt*>& body, const std::vector<const Expr*>& values, Span span) {
     if (!body.empty()) {
       if (const auto* yield = dyn<YieldStmt>(body.back())) {

@@ -18,7 +18,8 @@ struct HandedOver {
 };
 using HandedSet = std::unordered_map<const Var*, HandedOver>;
 
-// The variables that must not be read, with an undo log: branches and loops cost what they change, not what there is.
+// The variables that must not be read, with an undo log: branches and loops cost what they change, not what
+// there is.
 class Dead {
  public:
   const HandedOver* find(const Var* var) const {

@@ -1,8 +1,8 @@
-#include <catch2/catch.hpp>
+#include "codegen/emit.h"
 
+#include <catch2/catch.hpp>
 #include <cstdlib>
 
-#include "codegen/emit.h"
 #include "codegen/expr.h"
 
 using namespace pldc;

@@ -1,14 +1,14 @@
 // The worked examples of the operations (ops_examples.json of the specification): one kernel for each example of an
 // operation on tiles, compiled together and run.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <sstream>
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "ir/op.h"
 #include "support/catch.h"
@@ -18,9 +18,9 @@
 namespace {
 
 using namespace kerneltest;
+using nlohmann::json;
 using pldc::ArgKind;
 using pldc::DType;
-using nlohmann::json;
 
 std::string examples_file() {
   namespace fs = std::filesystem;
@@ -74,7 +74,8 @@ std::optional<DType> dtype_named(const std::string& name) { return pldc::parse_e
 std::string scalar_text(double value, DType dtype) {
   if (dtype == DType::BOOL) return value != 0 ? "True" : "False";
   const bool whole = !pldc::is_float(dtype);
-  const std::string digits = whole ? fmt::format("{}", static_cast<std::int64_t>(value)) : fmt::format("{:#.17g}", value);
+  const std::string digits =
+      whole ? fmt::format("{}", static_cast<std::int64_t>(value)) : fmt::format("{:#.17g}", value);
   if (dtype == DType::FP32 || dtype == DType::INDEX) return digits;
   return fmt::format("pl.const({}, pl.{})", digits, pldc::name_of(dtype));
 }
@@ -102,8 +103,9 @@ class Example {
 
   std::optional<Data> data(const json& input) {
     Data out;
-    const auto dtype = dtype_named(input.is_object() && input.contains("dtype") ? input["dtype"].get<std::string>()
-                                                                               : entry_["dtype"].get<std::string>());
+    const auto dtype =
+        dtype_named(input.is_object() && input.contains("dtype") ? input["dtype"].get<std::string>()
+                                                                 : entry_["dtype"].get<std::string>());
     if (!dtype) return std::nullopt;
     out.dtype = *dtype;
     std::vector<double> numbers;
@@ -121,7 +123,8 @@ class Example {
       out.values = Tensor::zeros(DType::FP32, out.shape);
       for (std::size_t i = 0; i < leaves.size(); ++i) {
         const Tensor one = Tensor::of(i % 2 == 0 ? DType::FP32 : DType::UINT32, {1}, {number(leaves[i])});
-        std::copy(one.bytes.begin(), one.bytes.end(), out.values.bytes.begin() + static_cast<std::ptrdiff_t>(i * 4));
+        std::copy(one.bytes.begin(), one.bytes.end(),
+                  out.values.bytes.begin() + static_cast<std::ptrdiff_t>(i * 4));
       }
       out.valid = out.shape;
       return out;
@@ -134,7 +137,8 @@ class Example {
     }
     out.values = Tensor::of(out.dtype, out.shape, numbers);
     out.valid = out.shape;
-    if (input.is_object() && input.contains("valid_shape")) out.valid = input["valid_shape"].get<std::vector<std::int64_t>>();
+    if (input.is_object() && input.contains("valid_shape"))
+      out.valid = input["valid_shape"].get<std::vector<std::int64_t>>();
     return out;
   }
 
@@ -151,8 +155,8 @@ class Example {
     const std::string name = fmt::format("t{}", tiles_++);
     const bool scratch = operand.find("tmp") != std::string_view::npos || operand == "scratch";
     if (d.fill && scratch) {
-      body_ += fmt::format("{} = pl.tile.create({}, dtype=pl.{}, target_memory=pl.Mem.Vec)\n", name, list_text(d.shape),
-                           pldc::name_of(d.dtype));
+      body_ += fmt::format("{} = pl.tile.create({}, dtype=pl.{}, target_memory=pl.Mem.Vec)\n", name,
+                           list_text(d.shape), pldc::name_of(d.dtype));
       return name;
     }
     const bool product = name_.find("matmul") != std::string::npos || name_.find("gemv") != std::string::npos;
@@ -167,9 +171,11 @@ class Example {
     }
     const std::string zeros = list_text(std::vector<std::int64_t>(d.shape.size(), 0));
     const std::string landing = memory == "Vec" ? name : name + "m";
-    body_ += fmt::format("{} = pl.tile.load({}, {}, {}, {}, target_memory=pl.Mem.{})\n", landing, parameter(d, ""), zeros,
-                         list_text(d.shape), list_text(d.valid), memory == "Vec" ? "Vec" : "Mat");
-    if (landing != name) body_ += fmt::format("{} = pl.tile.move({}, target_memory=pl.Mem.{})\n", name, landing, memory);
+    body_ +=
+        fmt::format("{} = pl.tile.load({}, {}, {}, {}, target_memory=pl.Mem.{})\n", landing, parameter(d, ""),
+                    zeros, list_text(d.shape), list_text(d.valid), memory == "Vec" ? "Vec" : "Mat");
+    if (landing != name)
+      body_ += fmt::format("{} = pl.tile.move({}, target_memory=pl.Mem.{})\n", name, landing, memory);
     return name;
   }
 
@@ -192,6 +198,7 @@ std::optional<std::string> Example::operand(const pldc::Operand& o, const json& 
     return dtype ? std::optional(scalar_text(number(input["scalar"]), *dtype)) : std::nullopt;
   }
   if (input.is_number_integer()) return input.dump();
+  if (input.is_number() && o.kind == ArgKind::Scalar) return scalar_text(number(input), DType::FP32);
   if (!input.is_array() && !input.is_object()) return std::nullopt;
   const auto d = data(input);
   if (!d) return std::nullopt;
@@ -227,7 +234,8 @@ std::string Example::keyword(const pldc::Keyword& k, const json& value) {
   if (k.kind == pldc::KwKind::DType) return "pl." + word;
   if (k.kind == pldc::KwKind::PadValue) return "pl.PadValue." + word;
   if (k.kind == pldc::KwKind::MemSpace) return "pl.Mem." + word;
-  if (k.kind == pldc::KwKind::AtomicType) return value == 1 || word == "add" ? "pl.AtomicType.Add" : "pl.AtomicType.None_";
+  if (k.kind == pldc::KwKind::AtomicType)
+    return value == 1 || word == "add" ? "pl.AtomicType.Add" : "pl.AtomicType.None_";
   constexpr std::string_view kCompare[] = {"eq", "ne", "lt", "le", "gt", "ge"};
   if (k.kind == pldc::KwKind::CmpType && value.is_string()) {
     for (std::size_t i = 0; i < 6; ++i) {
@@ -258,7 +266,8 @@ std::string Example::make() {
   const pldc::OpId op = pldc::find_op(name_);
   if (op == pldc::OpId::none_) return "no such op";
   const pldc::OpInfo& info = pldc::op_info(op);
-  if (entry_.contains("context") || entry_["inputs"].size() > info.operand_count()) return "needs surroundings";
+  if (entry_.contains("context") || entry_["inputs"].size() > info.operand_count())
+    return "needs surroundings";
   std::string args;
   for (std::size_t i = 0; i < entry_["inputs"].size(); ++i) {
     const auto text_of = operand(info.operands[i], entry_["inputs"][i]);
@@ -279,7 +288,7 @@ std::string Example::make() {
     outputs.emplace_back(static_cast<std::size_t>(target_), expected);
   } else if (expected.is_object() && expected.size() == 2 && name_ == "tile.gather_compare") {
     std::size_t i = 0;
-    for (const std::string key : {"dst", "cnt"}) {
+    for (const std::string key : {"indices", "counts"}) {
       if (!expected.contains(key)) return "results " + expected.dump().substr(0, 60);
       body_ += fmt::format("r{0} = r[{0}]\n", i);
       store(fmt::format("r{}", i++), expected[key], DType::INT32);
@@ -301,7 +310,8 @@ std::string compare(const json& entry, const Tensor& got, const json& expected) 
   std::vector<double> values = got.values();
   const bool pairs = entry.value("lanes", "").find("index_bits") != std::string::npos;
   const double tolerance = entry.value("tol", 0.0);
-  if (leaves.size() != values.size()) return fmt::format("{} cells, expected {}", values.size(), leaves.size());
+  if (leaves.size() != values.size())
+    return fmt::format("{} cells, expected {}", values.size(), leaves.size());
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     if (leaves[i].is_null()) continue;
     double have = values[i];
@@ -359,13 +369,14 @@ TEST_CASE("every tile operation computes its worked examples", "[kernel][exec]")
     if (fault.empty()) {
       covered.insert(entry["op"].get<std::string>());
     } else if (!entry.value("disputed", false)) {
-      wrong += fmt::format("{}: {}\n{}\n{}\n", entry["op"].get<std::string>(), fault, cases[i].second.text, runs[i].text);
+      wrong += fmt::format("{}: {}\n{}\n{}\n", entry["op"].get<std::string>(), fault, cases[i].second.text,
+                           runs[i].text);
     }
   }
   // `PLDC_VERBOSE=1` lists what the examples do not reach.
   if (std::getenv("PLDC_VERBOSE") != nullptr) {
-    std::printf("%zu examples of %zu operations run\n--- skipped\n%s--- refused\n%s\n", runs.size(), covered.size(),
-                skipped.str().c_str(), refused.c_str());
+    std::printf("%zu examples of %zu operations run\n--- skipped\n%s--- refused\n%s\n", runs.size(),
+                covered.size(), skipped.str().c_str(), refused.c_str());
   }
   CHECK(refused == "");
   CHECK(wrong == "");

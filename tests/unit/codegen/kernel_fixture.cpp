@@ -72,9 +72,10 @@ Emitted emit(std::string_view text) {
   return out;
 }
 
-std::string program(std::string_view functions) {
-  return "import pypto.language as pl\nimport pypto.language.distributed as pld\n\n@pl.program\nclass P:\n" +
-         indented(functions, "    ");
+std::string program(std::string_view functions, std::string_view globals) {
+  return fmt::format(
+      "import pypto.language as pl\nimport pypto.language.distributed as pld\n{}\n@pl.program\nclass P:\n{}",
+      globals, indented(functions, "    "));
 }
 
 std::string kernel(std::string_view params, std::string_view body, std::string_view name) {

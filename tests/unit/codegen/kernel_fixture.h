@@ -18,8 +18,8 @@ struct Emitted {
 // Reads the program, brings it into the form of code generation and emits every kernel.
 Emitted emit(std::string_view program);
 
-// A program of these functions (methods at column 0, in one class).
-std::string program(std::string_view functions);
+// A program of these functions (methods at column 0, in one class). `globals`: lines before the class.
+std::string program(std::string_view functions, std::string_view globals = "");
 // An InCore kernel with these parameters (without self) and body (at column 0).
 std::string kernel(std::string_view params, std::string_view body, std::string_view name = "k");
 

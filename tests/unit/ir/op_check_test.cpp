@@ -1,4 +1,4 @@
-// What must hold for every call: operands, keywords, and the creation errors of the distributed ops (passes.md 6.7).
+// What must hold for every call: operands, keywords, and the errors of distributed ops (passes.md 6.7).
 #include "unit/ir/op_fixture.h"
 
 using namespace optest;

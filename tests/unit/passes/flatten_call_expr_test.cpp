@@ -71,7 +71,8 @@ TEST_CASE("T148 flatten: a target type that computes with a call reads it on its
              "        return pl.tensor.dim(y, 0)\n") ==
         "        t__tmp_v0: pl.Scalar[pl.INDEX] = pl.tensor.dim(x, 1)\n"
         "        t__tmp_v1: pl.Scalar[pl.INDEX] = pl.tensor.dim(x, 1)\n"
-        "        y: pl.Tensor[[pl.tensor.dim(x, pl.const(0, pl.INDEX)), t__tmp_v0 + pl.const(1, pl.INDEX)], pl.FP32] = "
+        "        y: pl.Tensor[[pl.tensor.dim(x, pl.const(0, pl.INDEX)), t__tmp_v0 + pl.const(1, pl.INDEX)], "
+        "pl.FP32] = "
         "pl.tensor.create([pl.tensor.dim(x, 0), t__tmp_v1 + 1], dtype=pl.FP32, layout=pl.TensorLayout.ND)\n"
         "        t__tmp_v2: pl.Scalar[pl.INDEX] = pl.tensor.dim(y, 0)\n"
         "        return t__tmp_v2");

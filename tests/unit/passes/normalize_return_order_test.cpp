@@ -137,3 +137,29 @@ TEST_CASE("return order: every program of the corpus gives the reference's text"
   CHECK(compare_all("NormalizeReturnOrder", pldc::run_NormalizeReturnOrder, compared) == "");
   CHECK(compared > 0);
 }
+
+TEST_CASE("return order: a wrapper that hands on a tuple returns the parameters themselves") {
+  const std::string params = "x: " + kTensor + ", p: pl.Out[" + kTensor + "], q: pl.Out[" + kTensor + "]";
+  const std::string results = "tuple[" + kTensor + ", " + kTensor + "]";
+  const Result result = run(
+      program(
+          kernel(params, results, store("p1", "p") + store("q1", "q") + "        return p1, q1\n") +
+          "    @pl.function(type=pl.FunctionType.Group, level=pl.Level.CORE_GROUP, role=pl.Role.SubWorker)\n"
+          "    def group(" +
+          params + ") -> " + results + ":\n" + "        r: pl.Tuple[" + kTensor + ", " + kTensor +
+          "] = self.kern(x, p, q)\n        return r\n"),
+      {pldc::run_NormalizeReturnOrder});
+  CHECK(result.errors == "");
+  const auto group = result.text.find("def group");
+  REQUIRE(group != std::string::npos);
+  CHECK_THAT(result.text.substr(group), Contains("        return p, q"));
+}
+
+TEST_CASE("return order: only the first of several returns is made explicit") {
+  const std::string body = "        if True:\n            " + store("a", "o").substr(8) +
+                           "            return a\n" + store("b", "o") + "        return b\n";
+  const Result result = run(program(kernel("x: " + kTensor + ", o: pl.Out[" + kTensor + "]", kTensor, body)),
+                            {pldc::run_NormalizeReturnOrder});
+  CHECK(result.errors == "");
+  CHECK_THAT(result.text, Contains("            return o\n") && Contains("        return b"));
+}

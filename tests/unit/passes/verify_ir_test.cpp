@@ -1,4 +1,5 @@
-// Findings of the verifiers that no text can show, because the reader refuses it: programs built node by node.
+// Findings of the verifiers that no text can show, because the reader refuses it: programs built node by
+// node.
 #include "ir/context.h"
 #include "passes/verify/verifiers.h"
 #include "support/catch.h"

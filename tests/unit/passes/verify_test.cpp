@@ -259,3 +259,33 @@ TEST_CASE("verify: nothing is found in the reference corpus where the properties
   CHECK(report == "");
   CHECK(checked > 0);
 }
+
+TEST_CASE("verify InOutUseValid: what is no read, or leaves nothing else to read") {
+  const std::string tensor = "pl.Tensor[[16, 64], pl.FP32]";
+  const std::string header =
+      "    @pl.function(type=pl.FunctionType.InCore, level=pl.Level.CHIP_DIE, role=pl.Role.SubWorker)\n";
+  const std::string load =
+      "        t: pl.Tile[[16, 64], pl.FP32, pl.Mem.Vec] = pl.tile.load(x, [0, 0], [16, 64], "
+      "[16, 64], target_memory=pl.Mem.Vec)\n";
+  const std::string kernels = header + "    def mute(x: " + tensor + ", o: pl.Out[" + tensor + "]):\n" +
+                              load + "        pl.tile.store(t, [0, 0], o)\n" + header +
+                              "    def put(x: " + tensor + ", o: pl.Out[" + tensor + "]) -> " + tensor +
+                              ":\n" + load + "        return pl.tile.store(t, [0, 0], o)\n";
+  const std::string chip_header =
+      "    @pl.function(type=pl.FunctionType.Orchestration, level=pl.Level.CHIP, role=pl.Role.Orchestrator)\n"
+      "    def main(self, x: " +
+      tensor + ", o: pl.Out[" + tensor + "]) -> " + tensor + ":\n";
+  // The callee returns nothing, so `o` stays the name of the memory.
+  CHECK_CLEAN(program(kernels + chip_header + "        self.mute(x, o)\n        return o\n"),
+              verify_InOutUseValid);
+  // An Out argument is written, not read.
+  CHECK_CLEAN(program(kernels + chip_header + "        a: " + tensor +
+                      " = self.put(x, o)\n        b: " + tensor + " = self.put(a, o)\n        return b\n"),
+              verify_InOutUseValid);
+  // Dead in one branch only, then bound anew in both.
+  CHECK_CLEAN(
+      program(kernels + chip_header + "        if True:\n            o: " + tensor +
+              " = self.put(x, o)\n        else:\n            a: " + tensor +
+              " = self.put(x, o)\n            o: " + tensor + " = self.put(a, x)\n        return o\n"),
+      verify_InOutUseValid);
+}

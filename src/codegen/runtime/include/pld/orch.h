@@ -71,7 +71,10 @@ class PldScope {
   void* blocks_ = nullptr;
   friend ChipTensor* pld_scope_tensor(const struct TensorCreateInfo& info);
 };
-#define PTO2_SCOPE(...) if (PldScope pld_scope{__VA_ARGS__}; true)
+// Scopes nest, so each has a name of its own.
+#define PLD_JOIN_(a, b) a##b
+#define PLD_JOIN(a, b) PLD_JOIN_(a, b)
+#define PTO2_SCOPE(...) if (PldScope PLD_JOIN(pld_scope_, __LINE__){__VA_ARGS__}; true)
 
 // Shape and type of a tensor to be made. Extents are copied.
 struct TensorCreateInfo {

@@ -105,7 +105,9 @@ struct Tile {
   static constexpr PadValue PadVal = PAD;
   static constexpr bool boxed = SL != SLayout::NoneBox;
   static constexpr bool isRowMajor = BL == BLayout::RowMajor;
-  static constexpr bool by_rows = boxed || isRowMajor;  // how the embedded library stores it
+  // How the embedded library stores it. A Mat tile whose boxes are column-major is the transposed view of one whose
+  // boxes are row-major.
+  static constexpr bool by_rows = boxed ? LOC != TileType::Mat || SL != SLayout::ColMajor : isRowMajor;
   static constexpr int64_t row_step = by_rows ? C : 1;
   static constexpr int64_t col_step = by_rows ? 1 : R;
 

@@ -190,13 +190,15 @@ class Program {
         b.shape = a.shape;
         b.initial = std::move(a.data);
       }
-      if (b.file.empty() && p.dir != Dir::out && !options_.random) {
-        throw Error(where(p) + " (" + type_text(p) + ") has no value; give --in " + p.name +
-                    "=FILE.npy or --random");
-      }
       bound_.push_back(std::move(b));
     }
     bind_extents();
+    for (const Bound& b : bound_) {
+      const ParamInfo& p = *b.info;
+      if (!b.file.empty() || p.dir == Dir::out || options_.random) continue;
+      throw Error(text("%s (%s) has no value; give --in %s=FILE.npy or --random", where(p).c_str(),
+                       type_text(p).c_str(), p.name));
+    }
   }
 
   // Rules of the command line for --ranks.

@@ -16,7 +16,7 @@ inline constexpr uint64_t kL0aBytes = 64 * 1024;
 inline constexpr uint64_t kL0bBytes = 64 * 1024;
 inline constexpr uint64_t kL0cBytes = 128 * 1024;
 inline constexpr uint64_t kBiasBytes = 4 * 1024;
-inline constexpr uint64_t kScalingBytes = 4 * 1024;
+inline constexpr uint64_t kScalingBytes = 8 * 1024;  // of the left factor, then of the right one
 
 struct CoreMemory {
   alignas(512) unsigned char ub[kUbBytes];
