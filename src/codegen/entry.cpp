@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "ir/walk.h"
+#include "support/diag/codegen.h"
 
 namespace pldc {
 namespace {
@@ -75,7 +76,7 @@ std::optional<EntryChoice> choose_entries(const Program& program, std::string_vi
       if (f->name.text() == name) choice.functions.push_back(f);
     }
     if (choice.functions.empty()) {
-      auto report = diags.report<Diag::codegen_unknown_entry>(Span{}, name);
+      auto report = diags.report<diag::codegen_unknown_entry>(Span{}, name);
       if (!named.empty()) report.help("the program has: {}", names_of(named));
       return std::nullopt;
     }
@@ -85,12 +86,12 @@ std::optional<EntryChoice> choose_entries(const Program& program, std::string_vi
     choice.functions = !orchestrations.empty() ? orchestrations : kernels;
     if (choice.functions.empty()) choice.functions = all;  // they call each other in a circle
     if (choice.functions.empty()) {
-      diags.report<Diag::codegen_no_entry>(Span{});
+      diags.report<diag::codegen_no_entry>(Span{});
       return std::nullopt;
     }
     if (choice.functions.size() > 1) {
       diags
-          .report<Diag::codegen_several_entries>(choice.functions.front()->name_span,
+          .report<diag::codegen_several_entries>(choice.functions.front()->name_span,
                                                  choice.functions.front()->name.text())
           .help("choose one with --entry: {}", names_of(choice.functions));
       return std::nullopt;
@@ -98,7 +99,7 @@ std::optional<EntryChoice> choose_entries(const Program& program, std::string_vi
   }
   if (choice.single_rank && choice.functions.front()->is_kernel() && has_pipes(choice.functions.front())) {
     diags
-        .report<Diag::codegen_kernel_alone>(choice.functions.front()->name_span,
+        .report<diag::codegen_kernel_alone>(choice.functions.front()->name_span,
                                             choice.functions.front()->name.text(), "it has cross-core pipes")
         .help("write a Group function that calls the kernels at both ends");
     return std::nullopt;

@@ -4,6 +4,7 @@
 
 #include "codegen/emit.h"
 #include "frontend/text.h"
+#include "support/diag/codegen.h"
 
 namespace pldc {
 namespace {
@@ -143,7 +144,7 @@ std::string ScalarText::text(const Expr* expr, int level) const {
       const auto* var = static_cast<const Var*>(expr);
       std::string out = var_(var);
       if (out.empty()) {
-        diags_.report<Diag::codegen_no_value>(expr->span, plain_name(var->name.text()));
+        diags_.report<diag::codegen_no_value>(expr->span, plain_name(var->name.text()));
         out = "0";
       }
       return out;
@@ -176,7 +177,7 @@ std::string ScalarText::text(const Expr* expr, int level) const {
       const auto* call = static_cast<const Call*>(expr);
       std::string out = call_ ? call_(call) : std::string();
       if (out.empty()) {
-        diags_.report<Diag::codegen_nested_call>(expr->span, print_expr(expr));
+        diags_.report<diag::codegen_nested_call>(expr->span, print_expr(expr));
         out = "0";
       }
       return out;
@@ -186,7 +187,7 @@ std::string ScalarText::text(const Expr* expr, int level) const {
     case ExprKind::TupleGet:
       break;
   }
-  diags_.report<Diag::codegen_nested_call>(expr->span, print_expr(expr));
+  diags_.report<diag::codegen_nested_call>(expr->span, print_expr(expr));
   return "0";
 }
 
@@ -196,7 +197,7 @@ std::string ScalarText::binary(const Binary* expr, int level) const {
   const DType own = dtype_of(expr);
   const std::string_view type = cpp_scalar_type(dtype);
   if (type.empty() || dtype == DType::TASK_ID) {
-    diags_.report<Diag::codegen_scalar_form>(expr->span, info_of(expr->op).text, name_of(dtype))
+    diags_.report<diag::codegen_scalar_form>(expr->span, info_of(expr->op).text, name_of(dtype))
         .help("cast the operands to FP32 or to an integer dtype");
     return "0";
   }

@@ -7,6 +7,7 @@
 #include "frontend/text.h"
 #include "ir/check_op.h"
 #include "ir/walk.h"
+#include "support/diag/codegen.h"
 
 namespace pldc {
 namespace {
@@ -141,7 +142,7 @@ std::string FunctionEmitter::tensor(const Expr* value) {
     if (!name.empty()) return name;
   }
   if (!failed()) {
-    env_.diags.report<Diag::codegen_no_value>(value->span, brief(value));
+    env_.diags.report<diag::codegen_no_value>(value->span, brief(value));
   }
   return {};
 }
@@ -221,7 +222,7 @@ void FunctionEmitter::unsupported(const Expr* call, Span span) {
   const auto* op = dyn<Call>(call);
   const std::string name =
       op != nullptr && op->is_op() ? std::string(op_info(op->op).name) : print_expr(call);
-  env_.diags.report<Diag::codegen_op>(call->span.valid() ? call->span : span, name, kind_)
+  env_.diags.report<diag::codegen_op>(call->span.valid() ? call->span : span, name, kind_)
       .help("compute in a kernel (an InCore function), and call that here");
 }
 
@@ -260,7 +261,7 @@ void FunctionEmitter::statement(const Stmt* stmt, bool tail) {
     case StmtKind::Scope:
       return scope(static_cast<const ScopeStmt*>(stmt), tail);
     case StmtKind::Inline:
-      env_.diags.report<Diag::codegen_inline_body>(stmt->span, function_->name.text());
+      env_.diags.report<diag::codegen_inline_body>(stmt->span, function_->name.text());
       return;
   }
 }
@@ -313,7 +314,7 @@ std::string FunctionEmitter::carry(const Var* var, const Expr* init) {
   if (dyn<TensorType>(var->type) == nullptr) {
     const Expr* from = aliases_.root(var);
     if (from == var) {
-      env_.diags.report<Diag::codegen_window>(var->span, plain_name(var->name.text()))
+      env_.diags.report<diag::codegen_window>(var->span, plain_name(var->name.text()))
           .help("keep one value in the variable");
     }
     return {};
@@ -331,7 +332,7 @@ void FunctionEmitter::for_loop(const ForStmt* loop) {
   const std::string_view type = cpp_scalar_type(dtype);
   const auto step = const_int(loop->step);
   if (step == 0) {
-    env_.diags.report<Diag::codegen_step_zero>(loop->step->span.valid() ? loop->step->span : loop->span);
+    env_.diags.report<diag::codegen_step_zero>(loop->step->span.valid() ? loop->step->span : loop->span);
     return;
   }
   std::vector<Target> targets;
@@ -456,7 +457,7 @@ void FunctionEmitter::yield(const YieldStmt* stmt) {
 void FunctionEmitter::leave(const Stmt* stmt, std::string_view text) {
   if (loops_.empty()) return;  // refused by the verifier
   if (loops_.back().carries) {
-    env_.diags.report<Diag::codegen_break>(stmt->span, text)
+    env_.diags.report<diag::codegen_break>(stmt->span, text)
         .help("move the condition into the loop's condition or around the rest of its body");
     return;
   }
@@ -469,7 +470,7 @@ void FunctionEmitter::function_return(const ReturnStmt* stmt, bool tail) {
     if (!tail) {
       const auto* call = e.call;
       env_.diags
-          .report<Diag::codegen_callee>(call->span, function_->name.text(), e.function->name.text(),
+          .report<diag::codegen_callee>(call->span, function_->name.text(), e.function->name.text(),
                                         "it returns before its end")
           .note(stmt->span, "here");
       return;
@@ -490,7 +491,7 @@ void FunctionEmitter::function_return(const ReturnStmt* stmt, bool tail) {
                                       [&](const Param& p) { return p.var == from; });
     if (is_param) continue;
     env_.diags
-        .report<Diag::codegen_returns_other>(value->span.valid() ? value->span : stmt->span,
+        .report<diag::codegen_returns_other>(value->span.valid() ? value->span : stmt->span,
                                              function_->name.text())
         .help("add an Out parameter of this shape to '{}', write the result there and return it",
               function_->name.text());
@@ -511,7 +512,7 @@ void FunctionEmitter::expand(const Function* callee, List<const Expr*> args, con
                              const Var* result) {
   const auto on_the_way = [&](const Expansion& e) { return e.function == callee; };
   if (callee == function_ || std::any_of(expansions_.begin(), expansions_.end(), on_the_way)) {
-    env_.diags.report<Diag::codegen_recursion>(call->span, callee->name.text());
+    env_.diags.report<diag::codegen_recursion>(call->span, callee->name.text());
     return;
   }
   std::vector<std::pair<const Var*, const Var*>> bindings;

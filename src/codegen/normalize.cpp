@@ -7,6 +7,7 @@
 #include "ir/walk.h"
 #include "passes/lineage.h"
 #include "passes/pass.h"
+#include "support/diag/codegen.h"
 
 namespace pldc {
 namespace {
@@ -184,7 +185,7 @@ const Program* normalize_for_codegen(Context& context, const Program* program, D
     const PassInfo* pass = find_pass(step.pass);
     if (pass == nullptr) {
       if (step.optional) continue;
-      diags.report<Diag::codegen_needs_pass>(place, step.pass).help("`pldc list passes` shows what there is");
+      diags.report<diag::codegen_needs_pass>(place, step.pass).help("`pldc list passes` shows what there is");
       return nullptr;
     }
     if (step.pass == "ConvertToSSA") program = PlainNames(context).program(program);

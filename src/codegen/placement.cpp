@@ -9,6 +9,7 @@
 #include "ir/check_op.h"
 #include "ir/rules.h"
 #include "ir/walk.h"
+#include "support/diag/codegen.h"
 
 namespace pldc {
 namespace {
@@ -103,7 +104,7 @@ class TilePlacer {
     const std::uint32_t errors = diags_.error_count();
     for (const Param& param : kernel_->params) {
       if (dyn<TileType>(param.var->type) == nullptr) continue;
-      diags_.report<Diag::codegen_tile_param>(param.var->span, param.var->name.text(), kernel_->name.text())
+      diags_.report<diag::codegen_tile_param>(param.var->span, param.var->name.text(), kernel_->name.text())
           .help("pass a tensor and load it in the kernel");
     }
     walk(kernel_->body);
@@ -196,7 +197,7 @@ class TilePlacer {
     if (type == nullptr) return;
     const auto physical = physical_tile(type);
     if (!physical) {
-      diags_.report<Diag::codegen_tile_extent>(var->span, plain_name(var->name.text()), print_type(type))
+      diags_.report<diag::codegen_tile_extent>(var->span, plain_name(var->name.text()), print_type(type))
           .help("give the tile its largest extents, and say with a valid_shape how much of it holds data");
       return;
     }
@@ -436,7 +437,7 @@ class TilePlacer {
       const auto space = static_cast<MemSpace>(s);
       if (out_.used(space) <= space_bytes(space)) continue;
       good = false;
-      auto report = diags_.report<Diag::codegen_memory_full>(
+      auto report = diags_.report<diag::codegen_memory_full>(
           kernel_->name_span, kernel_->name.text(), out_.used(space), name_of(space), space_bytes(space));
       const Buffer* largest = nullptr;
       for (const Buffer& b : buffers_) {

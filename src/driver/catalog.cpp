@@ -147,10 +147,9 @@ std::string explain_op(const OpInfo& op) {
   return out + fmt::format("\nexample: {}\n", signature(op));
 }
 
-std::string explain_diagnostic(Diag id) {
-  const DiagInfo& info = diag_info(id);
+std::string explain_diagnostic(const DiagInfo& info) {
   std::string out =
-      fmt::format("{} ({}): {}\n\n{}\n", diag_code(id), info.id, word_of(info.severity), info.explanation);
+      fmt::format("{} ({}): {}\n\n{}\n", diag_code(info), info.id, word_of(info.severity), info.explanation);
   if (!info.example.empty()) out += fmt::format("\nexample:\n{}\n", info.example);
   return out;
 }
@@ -208,10 +207,9 @@ std::string list_text(std::string_view what) {
     for (const std::string_view name : EnumNames<DType>::names) out += fmt::format(" {}", name);
     out += '\n';
   } else if (what == "diagnostics") {
-    for (std::size_t i = 0; i < kDiagCount; ++i) {
-      const DiagInfo& info = kDiagInfo[i];
-      out += fmt::format("{} {:<7} {}: {}\n", diag_code(static_cast<Diag>(i)), word_of(info.severity),
-                         info.id, info.format);
+    for (const DiagInfo* kind : all_diags()) {
+      const DiagInfo& info = *kind;
+      out += fmt::format("{} {:<7} {}: {}\n", diag_code(info), word_of(info.severity), info.id, info.format);
     }
   } else if (what == "targets") {
     for (const Fact& target : kTargets) out += fmt::format("{}: {}\n", target.name, target.text);
@@ -266,9 +264,9 @@ std::string list_json(std::string_view what) {
                       {"bits", bit_width(static_cast<DType>(i))}});
     }
   } else if (what == "diagnostics") {
-    for (std::size_t i = 0; i < kDiagCount; ++i) {
-      const DiagInfo& info = kDiagInfo[i];
-      list.push_back({{"code", diag_code(static_cast<Diag>(i))},
+    for (const DiagInfo* kind : all_diags()) {
+      const DiagInfo& info = *kind;
+      list.push_back({{"code", diag_code(info)},
                       {"id", info.id},
                       {"severity", word_of(info.severity)},
                       {"format", info.format},
@@ -296,8 +294,8 @@ std::string explain(std::string_view name, std::string& guess) {
   if (op_name.substr(0, 3) == "pl.") op_name.remove_prefix(3);
   if (const OpId op = find_op(op_name); op != OpId::none_) return explain_op(op_info(op));
   const unsigned code = code_in(name);
-  for (std::size_t i = 0; i < kDiagCount; ++i) {
-    if (kDiagInfo[i].id == name || kDiagInfo[i].code == code) return explain_diagnostic(static_cast<Diag>(i));
+  for (const DiagInfo* kind : all_diags()) {
+    if (kind->id == name || kind->code == code) return explain_diagnostic(*kind);
   }
   if (const auto property = parse_property(name)) {
     std::string out = fmt::format("{}: a property of programs\n", name);
@@ -320,7 +318,7 @@ std::string explain(std::string_view name, std::string& guess) {
   std::vector<std::string_view> names;
   for (const PassInfo& pass : all_passes()) names.push_back(pass.name);
   for (const OpInfo* op : all_ops()) names.push_back(op->name);
-  for (const DiagInfo& info : kDiagInfo) names.push_back(info.id);
+  for (const DiagInfo* kind : all_diags()) names.push_back(kind->id);
   guess = closest(name, names);
   return {};
 }

@@ -4,6 +4,7 @@
 #include "driver/command.h"
 #include "driver/generate.h"
 #include "driver/session.h"
+#include "support/diag/driver.h"
 #include "support/file.h"
 
 namespace pldc {
@@ -61,7 +62,7 @@ class BuildCommand : public Command {
       return session.usage_error("-MF and -MT need -MD");
     }
     if (depfile_ && output_ == "-") {
-      session.report<Diag::option_conflict>("", "-MD", "-o -");
+      session.report<diag::option_conflict>("", "-MD", "-o -");
       return kBadUsage;
     }
     Pipeline pipeline;
@@ -81,7 +82,7 @@ class BuildCommand : public Command {
     const std::string name = tree.program_name(stem);
     if (!emit_.empty()) tree.files = emitted(tree.files, stem, ir);
     if (tree.files.empty()) {
-      input.diags.report<Diag::no_output>(Span{}, emit_);
+      input.diags.report<diag::no_output>(Span{}, emit_);
       return kBadInput;
     }
     if (output_ == "-") return print(session, tree);

@@ -3,6 +3,7 @@
 #include "driver/round_trip.h"
 #include "driver/session.h"
 #include "passes/pass.h"
+#include "support/diag/driver.h"
 
 namespace pldc {
 namespace {
@@ -32,7 +33,7 @@ class CheckCommand : public Command {
   int run(Session& session) override {
     if (files_.empty()) return session.usage_error("no FILE is given", "`-` is standard input");
     if (ranks_ != 0) {
-      session.report<Diag::not_supported>("", "--ranks");
+      session.report<diag::not_supported>("", "--ranks");
       return kBadUsage;
     }
     return session.each(files_, [&](Input& input) {

@@ -1,6 +1,7 @@
 // pldc fmt: canonical text.
 #include "driver/command.h"
 #include "driver/session.h"
+#include "support/diag/driver.h"
 #include "support/text_diff.h"
 
 namespace pldc {
@@ -34,7 +35,7 @@ class FmtCommand : public Command {
 
  private:
   static int conflict(Session& session, const char* a, const char* b) {
-    session.report<Diag::option_conflict>("", a, b);
+    session.report<diag::option_conflict>("", a, b);
     return kBadUsage;
   }
 
@@ -46,7 +47,7 @@ class FmtCommand : public Command {
       TextDifference d{};
       if (!first_difference(text, input.file->text(), d)) return kFine;
       const auto at = static_cast<std::uint32_t>(input.file->base() + d.offset);
-      input.diags.report<Diag::not_canonical>(Span{at, at + 1}, d.expected, d.found)
+      input.diags.report<diag::not_canonical>(Span{at, at + 1}, d.expected, d.found)
           .help("`pldc fmt -i {}` rewrites it", input.path);
       return kCheckFailed;
     }

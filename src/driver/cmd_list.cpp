@@ -2,6 +2,7 @@
 #include "driver/catalog.h"
 #include "driver/command.h"
 #include "driver/session.h"
+#include "support/diag/driver.h"
 
 namespace pldc {
 namespace {
@@ -62,7 +63,7 @@ class ExplainCommand : public Command {
       std::string guess;
       const std::string text = explain(name, guess);
       if (text.empty()) {
-        session.report<Diag::unknown_topic>(guess.empty()
+        session.report<diag::unknown_topic>(guess.empty()
                                                 ? "`pldc list passes|ops|diagnostics` shows the names"
                                                 : "did you mean '" + guess + "'?",
                                             name);

@@ -7,6 +7,7 @@
 #include "driver/command.h"
 #include "driver/generate.h"
 #include "driver/session.h"
+#include "support/diag/driver.h"
 #include "support/file.h"
 #include "support/process.h"
 
@@ -74,7 +75,7 @@ class RunCommand : public Command {
     if (files_.size() > 1) return session.usage_error("run takes a single FILE");
     if (!after_.empty()) {
       if (!passes_.stop_after.empty()) {
-        session.report<Diag::option_conflict>("", "--after", "--stop-after");
+        session.report<diag::option_conflict>("", "--after", "--stop-after");
         return kBadUsage;
       }
       passes_.stop_after = after_;
@@ -140,7 +141,7 @@ class RunCommand : public Command {
     if (built) {
       fs::rename(tree.directory, final_directory, ignored);
       if (ignored && !file_exists(program)) {
-        session.report<Diag::cannot_write>("", final_directory, "cannot be made: " + ignored.message());
+        session.report<diag::cannot_write>("", final_directory, "cannot be made: " + ignored.message());
         return kBadInput;
       }
     }
@@ -167,7 +168,7 @@ class RunCommand : public Command {
     session.out() << result.out;
     session.err() << result.err;
     if (!result.error.empty()) {
-      session.report<Diag::cannot_start>("", command.args.front(), result.error);
+      session.report<diag::cannot_start>("", command.args.front(), result.error);
       return kBadInput;
     }
     if (result.signal != 0)

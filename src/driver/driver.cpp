@@ -1,4 +1,6 @@
 // The command line as a whole: words to subcommand, options, work, exit code.
+#include "support/diag/driver.h"
+
 #include <CLI/CLI.hpp>
 
 #include "driver/args.h"
@@ -42,7 +44,7 @@ int run_main(const std::vector<std::string>& raw, Env& env) {
 
   std::string file, error;
   if (!expand_response_files(args, file, error)) {
-    early.report<Diag::bad_response_file>("", file, error);
+    early.report<diag::bad_response_file>("", file, error);
     return fail(early, kBadUsage);
   }
   normalize_spellings(args);
@@ -74,7 +76,7 @@ int run_main(const std::vector<std::string>& raw, Env& env) {
     std::vector<std::string_view> names;
     for (const auto& c : commands) names.push_back(c->info().name);
     const std::string_view guess = closest(unknown, names);
-    early.report<Diag::unknown_command>(
+    early.report<diag::unknown_command>(
         guess.empty() ? "`pldc -h` lists the subcommands" : fmt::format("did you mean '{}'?", guess),
         unknown);
     return fail(early, kBadUsage);
@@ -102,7 +104,7 @@ int run_main(const std::vector<std::string>& raw, Env& env) {
   const ParseFailure failure = parse_options(app, args);
   if (failure.failed) {
     if (failure.unknown_option.empty()) return fail(early, early.usage_error(failure.message, failure.help));
-    early.report<Diag::unknown_option>(failure.help, failure.unknown_option);
+    early.report<diag::unknown_option>(failure.help, failure.unknown_option);
     return fail(early, kBadUsage);
   }
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ir/same.h"
+#include "support/diag/driver.h"
 #include "support/file.h"
 #include "support/pattern.h"
 #include "support/text_diff.h"
@@ -42,12 +43,12 @@ bool Dumper::check(Session& session, const DumpOptions& options, const PassPlan&
       }
       known = known || find_pass(word) != nullptr;
       if (known) {
-        diags.report<Diag::pass_not_in_run>(Span{}, word, option)
+        diags.report<diag::pass_not_in_run>(Span{}, word, option)
             .help("`pldc list passes` shows the default pipeline");
         continue;
       }
       const std::string_view guess = closest(word, names);
-      auto report = diags.report<Diag::unknown_pass>(Span{}, word);
+      auto report = diags.report<diag::unknown_pass>(Span{}, word);
       if (guess.empty()) {
         report.help("`pldc list passes` shows all");
       } else {
@@ -60,9 +61,9 @@ bool Dumper::check(Session& session, const DumpOptions& options, const PassPlan&
   const bool any = !options.after.empty() || !options.before.empty() || options.all || options.changed ||
                    !options.directory.empty();
   if (!options.function.empty() && !Glob(options.function).valid()) {
-    diags.report<Diag::bad_option>(Span{}, "--dump-func: '" + options.function + "' is no glob");
+    diags.report<diag::bad_option>(Span{}, "--dump-func: '" + options.function + "' is no glob");
   } else if (!options.function.empty() && !any && !options.diff) {
-    diags.report<Diag::no_effect>(Span{}, "--dump-func", "no dump is asked for");
+    diags.report<diag::no_effect>(Span{}, "--dump-func", "no dump is asked for");
   }
   const bool good = !diags.has_errors();
   session.show(diags);
@@ -154,7 +155,7 @@ bool Dumper::after(const PassStep& step) {
   std::string file;
   if (wanted) {
     if (asked && step.skipped) {
-      input_.diags.report<Diag::no_effect>(
+      input_.diags.report<diag::no_effect>(
           Span{}, "--dump-after=" + name,
           "pldc does not have this pass, so the IR is that of the pass before it");
     }

@@ -1,6 +1,7 @@
 #include "driver/pipeline.h"
 
 #include "driver/report.h"
+#include "support/diag/driver.h"
 #include "support/pattern.h"
 
 namespace pldc {
@@ -19,7 +20,7 @@ VerifyLevel level_of(const PassOptions& options, const Env& env) {
 
 bool plan_pipeline(Session& session, const PassOptions& options, Pipeline& pipeline) {
   if (options.no_verify && !options.verify_each.empty()) {
-    session.report<Diag::option_conflict>("", "--no-verify", "--verify-each");
+    session.report<diag::option_conflict>("", "--no-verify", "--verify-each");
     return false;
   }
   PipelineOptions& to = pipeline.options;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/same.h"
+#include "support/diag/driver.h"
 #include "support/text_diff.h"
 
 namespace pldc {
@@ -15,7 +16,7 @@ bool survives_round_trip(const Module& module, const RoundTripCheck& check) {
   std::string first = print(module, check.print);
   TextDifference difference{};
   if (check.original != nullptr && first_difference(first, check.original->text(), difference)) {
-    check.diags.report<Diag::roundtrip_text>(place(*check.original, difference.offset), difference.expected,
+    check.diags.report<diag::roundtrip_text>(place(*check.original, difference.offset), difference.expected,
                                              difference.found);
     return false;
   }
@@ -28,7 +29,7 @@ bool survives_round_trip(const Module& module, const RoundTripCheck& check) {
     const std::vector<Diagnostic> all = findings.take();
     const auto error =
         std::find_if(all.begin(), all.end(), [](const auto& d) { return d.severity == Severity::Error; });
-    check.diags.report<Diag::roundtrip_structure>(
+    check.diags.report<diag::roundtrip_structure>(
         error != all.end() ? error->span : place(*printed, 0),
         error != all.end() ? "it is refused: " + error->message : std::string("it is refused"));
     return false;
@@ -37,18 +38,18 @@ bool survives_round_trip(const Module& module, const RoundTripCheck& check) {
   if (!differing.empty()) {
     const Difference& d = differing.front();
     check.diags
-        .report<Diag::roundtrip_structure>(
+        .report<diag::roundtrip_structure>(
             d.right_span, fmt::format("at {}: expected {}, found {}", d.path, d.left, d.right))
         .note(d.left_span, "the program that was printed");
     return false;
   }
   if (structural_hash(module.program) != structural_hash(again.program)) {
-    check.diags.report<Diag::roundtrip_structure>(place(*printed, 0), "equal programs, unequal hashes");
+    check.diags.report<diag::roundtrip_structure>(place(*printed, 0), "equal programs, unequal hashes");
     return false;
   }
   const std::string second = print(again, check.print);
   if (first_difference(printed->text(), second, difference)) {
-    check.diags.report<Diag::roundtrip_unstable>(place(*printed, difference.offset), difference.expected,
+    check.diags.report<diag::roundtrip_unstable>(place(*printed, difference.offset), difference.expected,
                                                  difference.found);
     return false;
   }

@@ -7,6 +7,7 @@
 #include "driver/crash.h"
 #include "driver/round_trip.h"
 #include "support/check.h"
+#include "support/diag/driver.h"
 #include "support/file.h"
 
 namespace pldc {
@@ -77,8 +78,8 @@ Session::Session(Env& env, const CommonOptions& options, std::vector<std::string
 
 bool Session::check_warning_names() {
   std::vector<std::string_view> names;
-  for (const DiagInfo& info : kDiagInfo) {
-    if (info.severity == Severity::Warning) names.push_back(info.id);
+  for (const DiagInfo* info : all_diags()) {
+    if (info->severity == Severity::Warning) names.push_back(info->id);
   }
   for (const std::string& word : options_.warnings) {
     std::string_view name = word;
@@ -88,7 +89,7 @@ bool Session::check_warning_names() {
     for (const std::string_view n : names) known = known || n == name;
     if (known) continue;
     const std::string_view guess = closest(name, names);
-    report<Diag::unknown_warning>(
+    report<diag::unknown_warning>(
         guess.empty() ? "`pldc list diagnostics` shows them" : fmt::format("did you mean '{}'?", guess),
         name);
     return false;
@@ -111,7 +112,7 @@ void Session::show(DiagSink& sink) {
   std::vector<Diagnostic> diagnostics = sink.take();
   if (full && !diagnostics.empty()) {
     DiagSink last;
-    last.report<Diag::too_many_errors>(Span{}, sink.error_count());
+    last.report<diag::too_many_errors>(Span{}, sink.error_count());
     for (Diagnostic& d : last.take()) diagnostics.push_back(std::move(d));
   }
   const RenderOptions how = render_options();
@@ -131,7 +132,7 @@ void Session::finish() {
 }
 
 int Session::usage_error(const std::string& message, const std::string& help) {
-  report<Diag::bad_option>(help, message);
+  report<diag::bad_option>(help, message);
   return kBadUsage;
 }
 
@@ -171,7 +172,7 @@ int Session::each(const std::vector<std::string>& files, const std::function<int
 bool Session::load(Input& input) {
   std::string error;
   input.file = sources_.load(input.path, error);
-  if (input.file == nullptr) input.diags.report<Diag::cannot_read>(Span{}, input.path, error);
+  if (input.file == nullptr) input.diags.report<diag::cannot_read>(Span{}, input.path, error);
   return input.file != nullptr;
 }
 
@@ -203,7 +204,7 @@ std::string Session::print_text(Input& input, const Module& module, PrintOptions
     legacy_warned_ = true;
     std::string names;
     for (const std::string& name : lost) names += (names.empty() ? "" : ", ") + name;
-    input.diags.report<Diag::legacy_loses>(Span{}, names);
+    input.diags.report<diag::legacy_loses>(Span{}, names);
   }
   if (text.empty() || text.back() != '\n') text += '\n';
   return text;
@@ -217,7 +218,7 @@ bool Session::write_output(const std::string& path, std::string_view text) {
   }
   std::string error;
   if (write_if_changed(path, text, error) != WriteResult::Failed) return true;
-  report<Diag::cannot_write>("", path, error);
+  report<diag::cannot_write>("", path, error);
   return false;
 }
 

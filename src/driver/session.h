@@ -43,7 +43,7 @@ class Session {
   bool check_warning_names();
 
   // A diagnostic of the command line or a file as a whole, shown at once.
-  template <Diag D, class... Args>
+  template <const DiagInfo& D, class... Args>
   void report(std::string help, Args&&... args) {
     DiagSink sink(diag_options_);
     DiagBuilder builder = sink.report<D>(Span{}, std::forward<Args>(args)...);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "support/diag/driver.h"
 #include "support/file.h"
 #include "support/hash.h"
 #include "support/process.h"
@@ -139,7 +140,7 @@ bool find_toolchain(Session& session, const ToolOptions& options, Toolchain& too
     tools.key = hex(key);
     return true;
   }
-  session.report<Diag::cannot_start>("install a C++ compiler (Debian: g++) or name one with --cxx",
+  session.report<diag::cannot_start>("install a C++ compiler (Debian: g++) or name one with --cxx",
                                      name.empty() ? "g++" : name, error);
   return false;
 }
@@ -154,7 +155,7 @@ bool write_tree(Session& session, const Tree& tree) {
     std::string error;
     const WriteResult result = write_if_changed(path, file.text, error);
     if (result == WriteResult::Failed) {
-      session.report<Diag::cannot_write>("", path, error);
+      session.report<diag::cannot_write>("", path, error);
       return false;
     }
     session.log().debug("{} {}", result == WriteResult::Written ? "wrote" : "unchanged", path);
@@ -176,7 +177,7 @@ bool compile_tree(Session& session, const Tree& tree, const Toolchain& tools,
     fs::remove_all(path_join(tree.directory, "bin"), ignored);
   }
   if (write_if_changed(key_path, tools.key + "\n", error) == WriteResult::Failed) {
-    session.report<Diag::cannot_write>("", key_path, error);
+    session.report<diag::cannot_write>("", key_path, error);
     return false;
   }
   for (const CachedObject& object : objects) {
@@ -194,12 +195,12 @@ bool compile_tree(Session& session, const Tree& tree, const Toolchain& tools,
   session.log().info("{}: make", tree.directory);
   const ProcessResult result = run_process(make);
   if (!result.error.empty()) {
-    session.report<Diag::cannot_start>("install make", "make", result.error);
+    session.report<diag::cannot_start>("install make", "make", result.error);
     return false;
   }
   if (!result.ok()) {
     session.err() << result.out << result.err;
-    session.report<Diag::compile_failed>("", tree.directory);
+    session.report<diag::compile_failed>("", tree.directory);
     return false;
   }
   session.err() << result.err;  // the compiler's warnings

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstring>
 
+#include "support/diag/lex.h"
+
 namespace pldc {
 
 namespace {
@@ -111,12 +113,12 @@ Token Lexer::next() {
       case Class::High: {
         const std::uint32_t begin = at_;
         while (at_ < size && static_cast<unsigned char>(data[at_]) >= 0x80) ++at_;
-        if (valid_utf8(begin, at_)) diags_.report<Diag::non_ascii_name>(span(begin, at_));
+        if (valid_utf8(begin, at_)) diags_.report<diag::non_ascii_name>(span(begin, at_));
         return error(begin, at_);
       }
       case Class::Bad: {
         const std::uint32_t begin = at_++;
-        diags_.report<Diag::bad_character>(span(begin, at_), static_cast<unsigned>(c));
+        diags_.report<diag::bad_character>(span(begin, at_), static_cast<unsigned>(c));
         return error(begin, at_);
       }
     }
@@ -165,7 +167,7 @@ Token Lexer::layout() {
     if (column > indents_.back()) {
       if (indents_.size() > max_depth_ && !reported_depth_) {
         reported_depth_ = true;
-        diags_.report<Diag::too_deep>(span(at_, at_ + 1), "blocks", max_depth_);
+        diags_.report<diag::too_deep>(span(at_, at_ + 1), "blocks", max_depth_);
       }
       indents_.push_back(column);
       return {Tok::Indent, at_, at_};
@@ -176,7 +178,7 @@ Token Lexer::layout() {
       ++count;
     }
     if (column != indents_.back()) {
-      diags_.report<Diag::bad_indent>(span(at_, at_ + 1), column, indents_.back())
+      diags_.report<diag::bad_indent>(span(at_, at_ + 1), column, indents_.back())
           .help("indent the line like the statement that it belongs with; one level is 4 spaces");
       indents_.back() = column;
     }
@@ -196,7 +198,7 @@ void Lexer::comment() {
   for (std::uint32_t i = begin; i < end; ++i) {
     const auto c = static_cast<unsigned char>(text_[i]);
     if (c == 0) {
-      diags_.report<Diag::bad_character>(span(i, i + 1), 0U);
+      diags_.report<diag::bad_character>(span(i, i + 1), 0U);
       break;
     }
     if (c >= 0x80) {
@@ -248,7 +250,7 @@ Token Lexer::number() {
   }
   if (at_ < size && kClasses[static_cast<unsigned char>(data[at_])] == Class::NameStart) {
     while (at_ < size && is_name_char(static_cast<unsigned char>(data[at_]))) ++at_;
-    diags_.report<Diag::bad_number>(span(begin, at_),
+    diags_.report<diag::bad_number>(span(begin, at_),
                                     text_.substr(begin, std::min<std::uint32_t>(at_ - begin, 40)));
     return error(begin, at_);
   }
@@ -296,7 +298,7 @@ Token Lexer::string(std::uint32_t quote_at) {
   while (end < size && data[end] != '\n' && data[end] != '\r') ++end;
   at_ = end;
   diags_
-      .report<Diag::unterminated_string>(span(quote_at, end),
+      .report<diag::unterminated_string>(span(quote_at, end),
                                          triple ? std::string(3, quote) : std::string(1, quote))
       .help("close the string before the end of the line");
   return error(quote_at, end);
@@ -314,7 +316,7 @@ Token Lexer::punctuation(unsigned char c) {
   const auto open = [&](Tok kind) {
     if (++depth_ > max_depth_ && !reported_depth_) {
       reported_depth_ = true;
-      diags_.report<Diag::too_deep>(span(begin, begin + 1), "brackets", max_depth_);
+      diags_.report<diag::too_deep>(span(begin, begin + 1), "brackets", max_depth_);
     }
     return Token{kind, begin, at_};
   };
@@ -384,7 +386,7 @@ Token Lexer::punctuation(unsigned char c) {
     default:
       break;
   }
-  diags_.report<Diag::bad_character>(span(begin, at_), static_cast<unsigned>(c));
+  diags_.report<diag::bad_character>(span(begin, at_), static_cast<unsigned>(c));
   return error(begin, at_);
 }
 
@@ -407,7 +409,7 @@ bool Lexer::valid_utf8(std::uint32_t begin, std::uint32_t end) {
                !(c == 0xf0 && second < 0x90) && !(c == 0xf4 && second > 0x8f);
       }
       if (!good) {
-        diags_.report<Diag::invalid_utf8>(span(i, i + 1), static_cast<unsigned>(c));
+        diags_.report<diag::invalid_utf8>(span(i, i + 1), static_cast<unsigned>(c));
         return false;
       }
     }

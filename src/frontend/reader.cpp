@@ -1,6 +1,8 @@
 #include "frontend/reader.h"
 
 #include "support/check.h"
+#include "support/diag/lex.h"
+#include "support/diag/parse.h"
 
 namespace pldc {
 
@@ -51,7 +53,7 @@ void Reader::unexpected(std::string_view wanted) {
   if (tok_.kind == Tok::Error) return;  // the lexer has reported it
   const std::uint32_t begin = tok_.begin;
   const std::uint32_t end = tok_.end > begin ? tok_.end : begin + 1;
-  diags_.report<Diag::unexpected_token>(lex_.span(begin, end), wanted, found());
+  diags_.report<diag::unexpected_token>(lex_.span(begin, end), wanted, found());
 }
 
 bool Reader::expect(Tok kind, std::string_view where) {
@@ -68,7 +70,7 @@ bool Reader::expect_word(std::string_view word, std::string_view where) {
 
 bool Reader::too_deep(Span where) {
   if (depth_ <= options_.max_depth) return false;
-  diags_.report<Diag::too_deep>(where, "expressions", options_.max_depth);
+  diags_.report<diag::too_deep>(where, "expressions", options_.max_depth);
   return true;
 }
 
@@ -128,7 +130,7 @@ const Expr* Reader::undefined_name(Name name, Span where) {
     return var;
   }
   if (!incomplete_names_) {
-    auto d = diags_.report<Diag::undefined_name>(where, spelled);
+    auto d = diags_.report<diag::undefined_name>(where, spelled);
     const std::string_view guess = closest(spelled, names_in_scope());
     if (!guess.empty()) {
       d.help("did you mean '{}'?", guess);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "frontend/reader.h"
+#include "support/diag/type.h"
 
 namespace pldc {
 
@@ -18,7 +19,7 @@ std::string join_names(const std::string_view (&names)[N]) {
 template <std::size_t N>
 void Reader::unknown_member(Span where, std::string_view member, std::string_view type,
                             const std::string_view (&names)[N]) {
-  auto d = diags_.report<Diag::unknown_enum_member>(where, member, type, join_names(names));
+  auto d = diags_.report<diag::unknown_enum_member>(where, member, type, join_names(names));
   const std::string_view guess =
       closest(member, std::vector<std::string_view>(std::begin(names), std::end(names)));
   if (!guess.empty()) d.help("did you mean '{}'?", guess);
@@ -54,7 +55,7 @@ bool Reader::read_enum_member(std::string_view type, E& out) {
   const bool has_type = dot != std::string_view::npos;
   if (path.head != style_.prefix || (has_type && rest.substr(0, dot) != type)) {
     diags_
-        .report<Diag::wrong_enum>(path.span, file_.text().substr(path.begin, prev_end_ - path.begin),
+        .report<diag::wrong_enum>(path.span, file_.text().substr(path.begin, prev_end_ - path.begin),
                                   style_.prefix + "." + std::string(type))
         .help("members are {}", join_names(EnumNames<E>::names));
     return false;

@@ -9,18 +9,19 @@
 namespace pldc {
 
 // X(kind, text shown in messages)
-#define PLDC_TOKENS(X)                                                                                 \
-  X(End, "end of file")                                                                                \
-  X(Newline, "end of line")                                                                            \
-  X(Indent, "deeper indentation")                                                                      \
-  X(Dedent, "end of block") X(Name, "name") X(Int, "integer") X(Float, "number") X(String, "string")   \
-      X(LParen, "'('") X(RParen, "')'") X(LBracket, "'['") X(RBracket, "']'") X(LBrace, "'{'")         \
-          X(RBrace, "'}'") X(Comma, "','") X(Colon, "':'") X(Dot, "'.'") X(Assign, "'='") X(At, "'@'") \
-              X(Arrow, "'->'") X(Ellipsis, "'...'") X(Plus, "'+'") X(Minus, "'-'") X(Star, "'*'")      \
-                  X(Slash, "'/'") X(DSlash, "'//'") X(Percent, "'%'") X(DStar, "'**'") X(Shl, "'<<'")  \
-                      X(Shr, "'>>'") X(Amp, "'&'") X(Pipe, "'|'") X(Caret, "'^'") X(Tilde, "'~'")      \
-                          X(EqEq, "'=='") X(NotEq, "'!='") X(Lt, "'<'") X(Le, "'<='") X(Gt, "'>'")     \
-                              X(Ge, "'>='") X(AugAssign, "augmented assignment") X(Semicolon, "';'")   \
+#define PLDC_TOKENS(X)                                                                                       \
+  X(End, "end of file")                                                                                      \
+  X(Newline, "end of line")                                                                                  \
+  X(Indent, "deeper indentation")                                                                            \
+  X(Dedent, "end of block")                                                                                  \
+  X(Name, "name") X(Int, "integer") X(Float, "number") X(String, "string") X(LParen, "'('") X(RParen, "')'") \
+      X(LBracket, "'['") X(RBracket, "']'") X(LBrace, "'{'") X(RBrace, "'}'") X(Comma, "','")                \
+          X(Colon, "':'") X(Dot, "'.'") X(Assign, "'='") X(At, "'@'") X(Arrow, "'->'") X(Ellipsis, "'...'")  \
+              X(Plus, "'+'") X(Minus, "'-'") X(Star, "'*'") X(Slash, "'/'") X(DSlash, "'//'")                \
+                  X(Percent, "'%'") X(DStar, "'**'") X(Shl, "'<<'") X(Shr, "'>>'") X(Amp, "'&'")             \
+                      X(Pipe, "'|'") X(Caret, "'^'") X(Tilde, "'~'") X(EqEq, "'=='") X(NotEq, "'!='")        \
+                          X(Lt, "'<'") X(Le, "'<='") X(Gt, "'>'") X(Ge, "'>='")                              \
+                              X(AugAssign, "augmented assignment") X(Semicolon, "';'")                       \
                                   X(Error, "unreadable text")
 
 enum class Tok : std::uint8_t {

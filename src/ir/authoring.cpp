@@ -7,6 +7,7 @@
 #include "ir/check_rules.h"
 #include "ir/describe.h"
 #include "ir/rules.h"
+#include "support/diag/op.h"
 
 namespace pldc {
 
@@ -102,12 +103,12 @@ class Author {
 bool Author::set_operand(std::size_t i, const AuthoringArg& arg, bool by_name) {
   if (arg.none) return true;
   if (arg.expr == nullptr) {
-    diags_.report<Diag::op_not_for_value>(arg.span, operand(i).name, info_.name,
+    diags_.report<diag::op_not_for_value>(arg.span, operand(i).name, info_.name,
                                           arg.value.kind == AttrKind::DType ? "a dtype" : "a name or string");
     return false;
   }
   if (operands_[i] != nullptr) {
-    diags_.report<Diag::op_argument_twice>(arg.span, info_.name, operand(i).name);
+    diags_.report<diag::op_argument_twice>(arg.span, info_.name, operand(i).name);
     return false;
   }
   operands_[i] = arg.expr;
@@ -117,7 +118,7 @@ bool Author::set_operand(std::size_t i, const AuthoringArg& arg, bool by_name) {
 
 bool Author::set_keyword(std::size_t i, const AuthoringArg& arg) {
   if (keyword_seen_[i]) {
-    diags_.report<Diag::op_argument_twice>(arg.span, info_.name, info_.keywords[i].name);
+    diags_.report<diag::op_argument_twice>(arg.span, info_.name, info_.keywords[i].name);
     return false;
   }
   keyword_seen_[i] = true;
@@ -180,7 +181,7 @@ bool Author::place_positional() {
     // A dtype or name where only operands are left.
     if (next < info_.operand_count()) return set_operand(next, arg, false);
     diags_
-        .report<Diag::op_operand_count>(
+        .report<diag::op_operand_count>(
             arg.span, info_.name, fmt::format("at most {}", info_.operand_count() + info_.keyword_count()),
             call_.args.size())
         .help("{} has {} operands and {} keywords", info_.name, info_.operand_count(), info_.keyword_count());
@@ -193,7 +194,7 @@ bool Author::unknown_keyword(const AuthoringKeyword& keyword) {
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < info_.operand_count(); ++i) names.push_back(operand(i).name);
   for (std::size_t i = 0; i < info_.keyword_count(); ++i) names.push_back(info_.keywords[i].name);
-  auto report = diags_.report<Diag::op_keyword_unknown>(
+  auto report = diags_.report<diag::op_keyword_unknown>(
       keyword.name_span.valid() ? keyword.name_span : call_.span, info_.name, keyword.name);
   const std::string_view guess = closest(keyword.name, names);
   if (!guess.empty()) {
@@ -252,7 +253,7 @@ bool Author::collect(std::vector<const Expr*>& args) {
       continue;
     }
     if (operand(i).optional || (trailing_tmp_ != nullptr && i >= 2)) continue;
-    auto report = diags_.report<Diag::op_operand_missing>(call_.span, info_.name, operand(i).name);
+    auto report = diags_.report<diag::op_operand_missing>(call_.span, info_.name, operand(i).name);
     report.help("{} takes {} to {} operands", info_.name, info_.required_count(), info_.operand_count());
     return false;
   }
@@ -275,7 +276,7 @@ bool Author::retype_constants(std::vector<const Expr*>& args) {
     restamp(1, dtype);
     if (scalar_dtype(args[1]->type) == DType::INDEX && *element != DType::INDEX) {
       diags_
-          .report<Diag::op_index_scalar>(args[1]->span.valid() ? args[1]->span : call_.span, operand(1).name,
+          .report<diag::op_index_scalar>(args[1]->span.valid() ? args[1]->span : call_.span, operand(1).name,
                                          info_.name, name_of(*element))
           .help("write pl.cast(..., pl.{})", name_of(*element));
       return false;
@@ -357,12 +358,12 @@ const Call* Author::allocation() {
     } else if (k.name == "dtype") {
       dtype = &k.arg;
     } else if (k.name == "name") {
-      diags_.report<Diag::alloc_name>(k.name_span.valid() ? k.name_span : call_.span)
+      diags_.report<diag::alloc_name>(k.name_span.valid() ? k.name_span : call_.span)
           .help("write 'my_name = pld.alloc_window_buffer(...)'");
       return nullptr;
     } else {
       diags_
-          .report<Diag::op_keyword_unknown>(k.name_span.valid() ? k.name_span : call_.span, info_.name,
+          .report<diag::op_keyword_unknown>(k.name_span.valid() ? k.name_span : call_.span, info_.name,
                                             k.name)
           .help("it knows size and, with a shape, dtype");
       return nullptr;
@@ -370,38 +371,38 @@ const Call* Author::allocation() {
   }
   if (call_.args.size() > 1 && dtype == nullptr) dtype = &call_.args[1];
   if (call_.args.size() > 2) {
-    diags_.report<Diag::op_operand_count>(call_.span, info_.name, "exactly 1", call_.args.size());
+    diags_.report<diag::op_operand_count>(call_.span, info_.name, "exactly 1", call_.args.size());
     return nullptr;
   }
   if (size == nullptr || size->expr == nullptr) {
-    diags_.report<Diag::op_operand_missing>(call_.span, info_.name, "size");
+    diags_.report<diag::op_operand_missing>(call_.span, info_.name, "size");
     return nullptr;
   }
   const auto* shape = dyn<MakeTuple>(size->expr);
   const Expr* bytes = size->expr;
   if (shape == nullptr) {
     if (dtype != nullptr) {
-      diags_.report<Diag::alloc_dtype_extra>(dtype->span);
+      diags_.report<diag::alloc_dtype_extra>(dtype->span);
       return nullptr;
     }
     if (!is_unknown(bytes->type) && bytes->type->kind != TypeKind::Scalar) {
-      diags_.report<Diag::op_operand_kind>(size->span, "size", info_.name, "a number of bytes or a shape",
+      diags_.report<diag::op_operand_kind>(size->span, "size", info_.name, "a number of bytes or a shape",
                                            describe(bytes->type));
       return nullptr;
     }
   } else {
     if (dtype == nullptr) {
-      diags_.report<Diag::alloc_dtype_missing>(call_.span)
+      diags_.report<diag::alloc_dtype_missing>(call_.span)
           .help("add dtype=pl.FP32, or give the size in bytes");
       return nullptr;
     }
     if (dtype->expr != nullptr || dtype->value.kind != AttrKind::DType) {
-      diags_.report<Diag::op_keyword_kind>(dtype->span, "dtype", info_.name, "a dtype, such as pl.FP32",
+      diags_.report<diag::op_keyword_kind>(dtype->span, "dtype", info_.name, "a dtype, such as pl.FP32",
                                            "another value");
       return nullptr;
     }
     if (shape->elements.empty()) {
-      diags_.report<Diag::alloc_shape>(size->span, "shape must be non-empty");
+      diags_.report<diag::alloc_shape>(size->span, "shape must be non-empty");
       return nullptr;
     }
     const std::int64_t width = byte_width(static_cast<DType>(dtype->value.integer));
@@ -410,13 +411,13 @@ const Call* Author::allocation() {
     for (const Expr* dim : shape->elements) {
       const auto extent = const_int(dim);
       if (extent && *extent <= 0) {
-        diags_.report<Diag::alloc_shape>(dim->span.valid() ? dim->span : size->span,
+        diags_.report<diag::alloc_shape>(dim->span.valid() ? dim->span : size->span,
                                          fmt::format("all dimensions must be positive, found {}", *extent));
         return nullptr;
       }
       constant = constant && extent;
       if (extent && __builtin_mul_overflow(total, *extent, &total)) {
-        diags_.report<Diag::alloc_shape>(size->span, "the size does not fit in 64 bits");
+        diags_.report<diag::alloc_shape>(size->span, "the size does not fit in 64 bits");
         return nullptr;
       }
     }
@@ -441,7 +442,7 @@ const Call* Author::build() {
     std::string origin = "pld." + std::string(info_.name.substr(8));
     if (op_ == OpId::builtin_tensor_allreduce_ring) origin = "pld.tensor.allreduce with mode='ring'";
     diags_
-        .report<Diag::op_internal_only>(call_.name_span.valid() ? call_.name_span : call_.span, info_.name,
+        .report<diag::op_internal_only>(call_.name_span.valid() ? call_.name_span : call_.span, info_.name,
                                         origin)
         .help("write {} in a host function", origin);
     return nullptr;
@@ -483,7 +484,7 @@ void report_unknown(DiagSink& diags, const AuthoringCall& call) {
     }
   }
   const std::string_view prefix = call.pld ? "pld." : "pl.";
-  auto report = diags.report<Diag::op_unknown>(call.name_span.valid() ? call.name_span : call.span,
+  auto report = diags.report<diag::op_unknown>(call.name_span.valid() ? call.name_span : call.span,
                                                std::string(prefix) + std::string(call.name));
   const std::string_view guess = closest(call.name, names);
   if (!guess.empty()) {

@@ -5,6 +5,7 @@
 #include "ir/check_op.h"
 #include "ir/describe.h"
 #include "ir/rules.h"
+#include "support/diag/op.h"
 
 namespace pldc {
 
@@ -25,7 +26,7 @@ const Expr* tuple_of(Context& context, const std::vector<const Expr*>& elements,
 const Expr* subscript(Context& context, DiagSink& diags, const Expr* base, List<const Expr*> shape, bool tile,
                       const std::vector<AuthoringIndex>& indices, Span span) {
   if (indices.size() > shape.size()) {
-    diags.report<Diag::op_subscript>(
+    diags.report<diag::op_subscript>(
         span, fmt::format("{} indices for a value of rank {}", indices.size(), shape.size()));
     return nullptr;
   }
@@ -59,7 +60,7 @@ const Expr* subscript(Context& context, DiagSink& diags, const Expr* base, List<
       extents.push_back(stop);
     } else if (from && to) {
       if (*to <= *from) {
-        diags.report<Diag::op_subscript>(index.span, fmt::format("the slice {}:{} is empty", *from, *to));
+        diags.report<diag::op_subscript>(index.span, fmt::format("the slice {}:{} is empty", *from, *to));
         return nullptr;
       }
       extents.push_back(context.const_int(*to - *from, DType::INDEX, index.span));
@@ -87,7 +88,7 @@ const Expr* author_subscript(Context& context, DiagSink& diags, const Expr* base
   }
   if (dyn<ArrayType>(base->type) != nullptr) {
     if (indices.size() != 1 || indices[0].slice) {
-      diags.report<Diag::op_subscript>(span, "an array takes one index").help("write arr[i]");
+      diags.report<diag::op_subscript>(span, "an array takes one index").help("write arr[i]");
       return nullptr;
     }
     return finish(context, diags, OpId::array_get_element, {base, indices[0].start}, span);
@@ -95,14 +96,14 @@ const Expr* author_subscript(Context& context, DiagSink& diags, const Expr* base
   if (const auto* tuple = dyn<TupleType>(base->type)) {
     const auto index = indices.size() == 1 && !indices[0].slice ? const_int(indices[0].start) : std::nullopt;
     if (!index || *index < 0 || *index >= static_cast<std::int64_t>(tuple->elements.size())) {
-      diags.report<Diag::op_subscript>(
+      diags.report<diag::op_subscript>(
           span, fmt::format("a tuple of {} takes a constant index from 0 to {}", tuple->elements.size(),
                             tuple->elements.empty() ? 0 : tuple->elements.size() - 1));
       return nullptr;
     }
     return context.tuple_get(base, *index, span);
   }
-  diags.report<Diag::op_subscript>(span, fmt::format("{} has no elements to index", describe(base->type)))
+  diags.report<diag::op_subscript>(span, fmt::format("{} has no elements to index", describe(base->type)))
       .help("tensors, tiles, arrays and tuples can be indexed");
   return nullptr;
 }
@@ -117,7 +118,7 @@ const Expr* author_store_subscript(Context& context, DiagSink& diags, const Expr
   };
   if (const auto* array = dyn<ArrayType>(base->type)) {
     if (indices.size() != 1 || indices[0].slice) {
-      diags.report<Diag::op_subscript>(span, "an array takes one index").help("write arr[i] = value");
+      diags.report<diag::op_subscript>(span, "an array takes one index").help("write arr[i] = value");
       return nullptr;
     }
     return finish(context, diags, OpId::array_update_element, {base, indices[0].start, element(array->dtype)},
@@ -126,14 +127,14 @@ const Expr* author_store_subscript(Context& context, DiagSink& diags, const Expr
   const auto* tensor = dyn<TensorType>(base->type);
   const auto* tile = dyn<TileType>(base->type);
   if (tensor == nullptr && tile == nullptr) {
-    diags.report<Diag::op_subscript>(span,
+    diags.report<diag::op_subscript>(span,
                                      fmt::format("elements of {} cannot be assigned", describe(base->type)));
     return nullptr;
   }
   std::vector<const Expr*> at;
   for (const AuthoringIndex& index : indices) {
     if (index.slice) {
-      diags.report<Diag::op_subscript>(index.span, "a slice cannot be assigned")
+      diags.report<diag::op_subscript>(index.span, "a slice cannot be assigned")
           .help("use pl.assemble(target, source, offsets)");
       return nullptr;
     }
@@ -153,7 +154,7 @@ const Expr* author_binary(Context& context, DiagSink& diags, BinaryOp op, const 
     // Nothing is known about one of them: no promotion.
     if (is_unknown(lhs->type) || is_unknown(rhs->type)) return context.binary(op, lhs, rhs, span);
     const Expr* wrong = a ? rhs : lhs;
-    auto report = diags.report<Diag::op_scalar_mix>(span, info_of(op).text, "scalars", describe(lhs->type),
+    auto report = diags.report<diag::op_scalar_mix>(span, info_of(op).text, "scalars", describe(lhs->type),
                                                     describe(rhs->type));
     if (dyn<TensorType>(wrong->type) != nullptr || dyn<TileType>(wrong->type) != nullptr) {
       report.help("tensors and tiles have operations instead of operators: pl.add, pl.mul, ...");
@@ -165,7 +166,7 @@ const Expr* author_binary(Context& context, DiagSink& diags, BinaryOp op, const 
   const bool integers = is_int(*a) && is_int(*b);
   const bool floats = is_float(*a) && is_float(*b);
   if (!integers && (bits || !floats)) {
-    auto report = diags.report<Diag::op_scalar_mix>(
+    auto report = diags.report<diag::op_scalar_mix>(
         span, info_of(op).text, bits ? "integers" : "integers or two floating-point numbers", name_of(*a),
         name_of(*b));
     if (is_float(*a) != is_float(*b) &&

@@ -2,6 +2,7 @@
 #include "ir/authoring.h"
 #include "ir/check_rules.h"
 #include "ir/describe.h"
+#include "support/diag/op.h"
 
 namespace pldc {
 
@@ -133,12 +134,12 @@ bool read_keyword(DiagSink& diags, OpId op, const Keyword& keyword, const Author
   const std::string_view name = op_info(op).name;
   const auto wrong_kind = [&] {
     auto report =
-        diags.report<Diag::op_keyword_kind>(arg.span, keyword.name, name, kind_text(range), found_text(arg));
+        diags.report<diag::op_keyword_kind>(arg.span, keyword.name, name, kind_text(range), found_text(arg));
     if (!range.names.empty()) report.help("allowed: {}", range.allowed());
     return false;
   };
   const auto wrong_value = [&](std::string_view text) {
-    auto report = diags.report<Diag::op_keyword_value>(arg.span, text, keyword.name, name, range.allowed());
+    auto report = diags.report<diag::op_keyword_value>(arg.span, text, keyword.name, name, range.allowed());
     const std::string_view guess = closest(text, {range.names.begin(), range.names.end()});
     if (!guess.empty()) report.help("did you mean '{}'?", guess);
     return false;

@@ -5,6 +5,7 @@
 #include "ir/authoring.h"
 #include "ir/describe.h"
 #include "ir/rules.h"
+#include "support/diag/op.h"
 
 namespace pldc {
 
@@ -27,7 +28,7 @@ class Wrapper {
     return nullptr;
   }
   bool fail(Span where, const std::string& what) {
-    diags_.report<Diag::op_wrapper>(where, call_.name, what);
+    diags_.report<diag::op_wrapper>(where, call_.name, what);
     return false;
   }
   std::optional<std::int64_t> ranks(bool required);
@@ -63,14 +64,14 @@ bool Wrapper::bind(std::initializer_list<std::string_view> operands,
     bool known = false;
     for (const std::string_view name : names) known = known || name == k.name;
     if (!known) {
-      auto report = diags_.report<Diag::op_keyword_unknown>(k.name_span.valid() ? k.name_span : call_.span,
+      auto report = diags_.report<diag::op_keyword_unknown>(k.name_span.valid() ? k.name_span : call_.span,
                                                             "pld." + std::string(call_.name), k.name);
       const std::string_view guess = closest(k.name, names);
       if (!guess.empty()) report.help("did you mean '{}='?", guess);
       return false;
     }
     if (given(k.name) != nullptr) {
-      diags_.report<Diag::op_argument_twice>(k.name_span, "pld." + std::string(call_.name), k.name);
+      diags_.report<diag::op_argument_twice>(k.name_span, "pld." + std::string(call_.name), k.name);
       return false;
     }
     bound_.push_back(k);
@@ -78,7 +79,7 @@ bool Wrapper::bind(std::initializer_list<std::string_view> operands,
   for (const std::string_view name : operands) {
     const AuthoringArg* arg = given(name);
     if (arg != nullptr && arg->expr != nullptr) continue;
-    diags_.report<Diag::op_operand_missing>(call_.span, "pld." + std::string(call_.name), name);
+    diags_.report<diag::op_operand_missing>(call_.span, "pld." + std::string(call_.name), name);
     return false;
   }
   return true;
@@ -215,7 +216,7 @@ AuthoredWrapper Wrapper::build() {
     if (!bind({"target"}, {"root"})) return {};
     const AuthoringArg* root = given("root");
     if (root == nullptr) {
-      diags_.report<Diag::op_keyword_missing>(call_.span, "pld.broadcast", "root").help("add root=0");
+      diags_.report<diag::op_keyword_missing>(call_.span, "pld.broadcast", "root").help("add root=0");
       return {};
     }
     return done(collective("tensor.broadcast", {operand("target"), signal({world_size()})},

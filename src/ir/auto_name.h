@@ -13,11 +13,11 @@
 namespace pldc {
 
 // X(member, spelling)
-#define PLDC_NAME_ROLES(X)                                                                            \
-  X(None, "")                                                                                         \
-  X(Ssa, "ssa")                                                                                       \
-  X(Iter, "iter") X(Rv, "rv") X(Phi, "phi") X(Idx, "idx") X(Tmp, "tmp") X(Tile, "tile") X(Out, "out") \
-      X(Store, "store")
+#define PLDC_NAME_ROLES(X) \
+  X(None, "")              \
+  X(Ssa, "ssa")            \
+  X(Iter, "iter")          \
+  X(Rv, "rv") X(Phi, "phi") X(Idx, "idx") X(Tmp, "tmp") X(Tile, "tile") X(Out, "out") X(Store, "store")
 PLDC_ENUM(NameRole, PLDC_NAME_ROLES)
 
 struct AutoName {

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "ir/check_dist.h"
+#include "support/diag/op.h"
 
 namespace pldc {
 
@@ -42,7 +43,7 @@ bool DistributedChecker::square(const TensorType* data, std::string_view operand
 
 bool DistributedChecker::same_rows(const TensorType* input, const TensorType* target) {
   if (input->dtype != target->dtype) {
-    diags_.report<Diag::op_dtypes_differ>(place("target"), "input", "target", name(), name_of(input->dtype),
+    diags_.report<diag::op_dtypes_differ>(place("target"), "input", "target", name(), name_of(input->dtype),
                                           name_of(target->dtype));
     return false;
   }
@@ -62,13 +63,13 @@ bool DistributedChecker::allreduce() {
   if (!int32_signal(0, kAnyRank)) return false;
   const std::int64_t cores = integer("core_num", 1);
   if (cores <= 0) {
-    diags_.report<Diag::op_value>(call_->span, "core_num", name(), "a positive integer", cores);
+    diags_.report<diag::op_value>(call_->span, "core_num", name(), "a positive integer", cores);
     return false;
   }
   const AttrValue* mode = find_attr(call_->kwargs, "mode");
   if (arg("signal") == nullptr && mode != nullptr && mode->text != "mesh") {
     diags_
-        .report<Diag::op_value>(call_->span, "mode", name(), "'mesh' where no signal is given",
+        .report<diag::op_value>(call_->span, "mode", name(), "'mesh' where no signal is given",
                                 "'" + std::string(mode->text) + "'")
         .help("pass a signal: mode='ring' has [2 * (ranks - 1) + 1, ranks] cells");
     return false;
@@ -80,20 +81,20 @@ bool DistributedChecker::broadcast() {
   if (!int32_signal(0, kAnyRank)) return false;
   const std::int64_t root = integer("root", 0);
   if (root >= 0) return true;
-  diags_.report<Diag::op_value>(call_->span, "root", name(), "at least 0", root);
+  diags_.report<diag::op_value>(call_->span, "root", name(), "at least 0", root);
   return false;
 }
 
 bool DistributedChecker::reduce_scatter() {
   const TensorType* t = tensor("target");
   if (t != nullptr && t->shape.size() != 2) {
-    diags_.report<Diag::op_rank>(place("target"), "target", name(), 2, t->shape.size());
+    diags_.report<diag::op_rank>(place("target"), "target", name(), 2, t->shape.size());
     return false;
   }
   if (!int32_signal(0, kAnyRank)) return false;
   const std::int64_t op = integer("op", 0);
   if (op == 0) return true;
-  diags_.report<Diag::op_value>(call_->span, "op", name(), "Sum", name_of(static_cast<ReduceOp>(op)));
+  diags_.report<diag::op_value>(call_->span, "op", name(), "Sum", name_of(static_cast<ReduceOp>(op)));
   return false;
 }
 
@@ -102,13 +103,13 @@ bool DistributedChecker::gather_like(bool gather) {
   const TensorType* target = tensor("target");
   if (input == nullptr || target == nullptr) return true;
   if (arg("input") == arg("target")) {
-    diags_.report<Diag::op_same_buffer>(place("target"), name());
+    diags_.report<diag::op_same_buffer>(place("target"), name());
     return false;
   }
   for (const std::string_view operand : {"input", "target"}) {
     const std::size_t rank = tensor(operand)->shape.size();
     if (rank == 2) continue;
-    diags_.report<Diag::op_rank>(place(operand), operand, name(), 2, rank);
+    diags_.report<diag::op_rank>(place(operand), operand, name(), 2, rank);
     return false;
   }
   if (gather && const_int(input->shape[0]) != 1) {
@@ -128,7 +129,7 @@ bool DistributedChecker::all_to_all_v() {
   for (const std::string_view operand : {"input", "target"}) {
     const std::size_t rank = tensor(operand)->shape.size();
     if (rank == 2) continue;
-    diags_.report<Diag::op_rank>(place(operand), operand, name(), 2, rank);
+    diags_.report<diag::op_rank>(place(operand), operand, name(), 2, rank);
     return false;
   }
   if (!same_rows(input, target) || !int32_signal(2, 2)) return false;
@@ -191,7 +192,7 @@ bool DistributedChecker::builtin() {
   const std::int64_t reduce = integer("op", 0);
   const auto sum_only = [&] {
     if (reduce == 0) return true;
-    diags_.report<Diag::op_value>(call_->span, "op", name(), "Sum", name_of(static_cast<ReduceOp>(reduce)));
+    diags_.report<diag::op_value>(call_->span, "op", name(), "Sum", name_of(static_cast<ReduceOp>(reduce)));
     return false;
   };
   if (op == OpId::builtin_tensor_allreduce) {

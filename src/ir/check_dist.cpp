@@ -3,13 +3,15 @@
 
 #include <limits>
 
+#include "support/diag/op.h"
+
 namespace pldc {
 
 bool DistributedChecker::rank_of_tuple(std::string_view operand, std::string_view of, std::size_t rank) {
   const Expr* e = arg(operand);
   const auto* type = e != nullptr ? dyn<TupleType>(e->type) : nullptr;
   if (type == nullptr || type->elements.size() == rank) return true;
-  diags_.report<Diag::op_tuple_rank>(place(operand), operand, name(), of, rank, type->elements.size())
+  diags_.report<diag::op_tuple_rank>(place(operand), operand, name(), of, rank, type->elements.size())
       .help("one element for each dimension: the {} rank of '{}' is {}", operand, of, rank);
   return false;
 }
@@ -20,7 +22,7 @@ bool DistributedChecker::not_negative(std::string_view operand) {
   for (std::size_t i = 0; i < elements->size(); ++i) {
     const auto value = const_int((*elements)[i]);
     if (!value || *value >= 0) continue;
-    diags_.report<Diag::op_negative>(place(operand), i, operand, name(), *value);
+    diags_.report<diag::op_negative>(place(operand), i, operand, name(), *value);
     return false;
   }
   return true;
@@ -31,7 +33,7 @@ bool DistributedChecker::atomic_dtype(DType dtype) {
   for (const DType d : {DType::FP32, DType::BF16, DType::FP16, DType::INT32, DType::INT16, DType::INT8}) {
     if (d == dtype) return true;
   }
-  diags_.report<Diag::op_atomic_dtype>(call_->span, name(), "FP32, BF16, FP16, INT32, INT16 and INT8",
+  diags_.report<diag::op_atomic_dtype>(call_->span, name(), "FP32, BF16, FP16, INT32, INT16 and INT8",
                                        name_of(dtype));
   return false;
 }
@@ -44,7 +46,7 @@ bool DistributedChecker::window() {
 bool DistributedChecker::alloc() {
   const AttrValue* name = find_attr(call_->kwargs, "name");
   if (name != nullptr && name->text.empty()) {
-    diags_.report<Diag::alloc_nameless>(call_->span);
+    diags_.report<diag::alloc_nameless>(call_->span);
     return false;
   }
   return true;
@@ -79,7 +81,7 @@ bool DistributedChecker::defer_wait() {
     return value_error("expected", "in [0, INT32_MAX]", fmt::format("{}", *value));
   }
   if (integer("cmp", 1) != static_cast<std::int64_t>(WaitCmp::Ge)) {
-    diags_.report<Diag::op_value>(call_->span, "cmp", name(), "Ge (it only supports WaitCmp.Ge)", "Eq");
+    diags_.report<diag::op_value>(call_->span, "cmp", name(), "Ge (it only supports WaitCmp.Ge)", "Eq");
     return false;
   }
   return true;
@@ -105,7 +107,7 @@ bool DistributedChecker::remote_load() {
     if (rank != 2) found = fmt::format("rank {}", rank);
     if (arg("valid_shape") == nullptr) found = "no valid shape";
     if (!found.empty()) {
-      diags_.report<Diag::op_remote_padding>(call_->span, "an FP16 matrix and an explicit valid shape",
+      diags_.report<diag::op_remote_padding>(call_->span, "an FP16 matrix and an explicit valid shape",
                                              found);
       return false;
     }
@@ -127,7 +129,7 @@ bool DistributedChecker::remote_load() {
     if (valid) {
       reach = const_int((*valid)[i]);
       if (window && reach && *reach > *window) {
-        diags_.report<Diag::op_valid_exceeds>(place("valid_shape"), name(), *reach, i, *window);
+        diags_.report<diag::op_valid_exceeds>(place("valid_shape"), name(), *reach, i, *window);
         return false;
       }
     }
@@ -136,7 +138,7 @@ bool DistributedChecker::remote_load() {
     if (!reach || !offset || !extent) continue;
     const std::int64_t end = *extent + (padded && i == 1 ? 15 : 0);
     if (*offset + *reach <= end) continue;
-    diags_.report<Diag::op_reads_past>(place("offsets"), name(), i, *offset, *reach, *extent);
+    diags_.report<diag::op_reads_past>(place("offsets"), name(), i, *offset, *reach, *extent);
     return false;
   }
   return true;
@@ -148,7 +150,7 @@ bool DistributedChecker::remote_store() {
   const TensorType* target = tensor("target");
   if (target == nullptr || is_unknown(source->type)) return true;
   if (!from_tile && is_distributed(source->type)) {
-    diags_.report<Diag::op_level>(place("src"), name(), "a plain Tensor", describe(source->type))
+    diags_.report<diag::op_level>(place("src"), name(), "a plain Tensor", describe(source->type))
         .help("use pld.tensor.put to copy from one window to another");
     return false;
   }
@@ -160,7 +162,7 @@ bool DistributedChecker::remote_store() {
   const Dims shape = tile != nullptr ? tile->shape : plain->shape;
   const Dims extent = from_tile ? valid_shape_of(tile) : shape;
   if (dtype != target->dtype) {
-    diags_.report<Diag::op_dtypes_differ>(place(src), src, "target", name(), name_of(dtype),
+    diags_.report<diag::op_dtypes_differ>(place(src), src, "target", name(), name_of(dtype),
                                           name_of(target->dtype));
     return false;
   }
@@ -169,13 +171,13 @@ bool DistributedChecker::remote_store() {
   if (!rank_of_tuple("offsets", "target", rank)) return false;
   if (shape.size() < 2 || rank < 2) {
     const bool of_source = shape.size() < 2;
-    diags_.report<Diag::op_rank>(place(of_source ? src : "target"), of_source ? src : "target", name(),
+    diags_.report<diag::op_rank>(place(of_source ? src : "target"), of_source ? src : "target", name(),
                                  "at least 2", of_source ? shape.size() : rank);
     return false;
   }
   for (std::size_t i = 0; i + 2 < shape.size(); ++i) {
     if (const_int(shape[i]) == 1) continue;
-    diags_.report<Diag::op_leading_dim>(place(src), name(), i, describe(shape[i]));
+    diags_.report<diag::op_leading_dim>(place(src), name(), i, describe(shape[i]));
     return false;
   }
   if (!not_negative("offsets")) return false;
@@ -187,7 +189,7 @@ bool DistributedChecker::remote_store() {
     const auto pushed =
         i + 2 < rank ? std::optional<std::int64_t>(1) : const_int(extent[extent.size() - (rank - i)]);
     if (!offset || !limit || !pushed || *offset + *pushed <= *limit) continue;
-    diags_.report<Diag::op_push_exceeds>(place("offsets"), name(), i, *offset, *pushed, *limit);
+    diags_.report<diag::op_push_exceeds>(place("offsets"), name(), i, *offset, *pushed, *limit);
     return false;
   }
   return true;
@@ -198,11 +200,11 @@ bool DistributedChecker::chunks(Dims transfer) {
   const std::int64_t columns = integer("chunk_cols", 0);
   for (const std::string_view key : {"chunk_rows", "chunk_cols"}) {
     if (integer(key, 0) >= 0) continue;
-    diags_.report<Diag::op_value>(call_->span, key, name(), "at least 0", integer(key, 0));
+    diags_.report<diag::op_value>(call_->span, key, name(), "at least 0", integer(key, 0));
     return false;
   }
   const auto need = [&](std::string_view key, std::string_view why) {
-    diags_.report<Diag::op_chunk>(call_->span, name(), key, why);
+    diags_.report<diag::op_chunk>(call_->span, name(), key, why);
     return false;
   };
   for (std::size_t i = 0; i < transfer.size(); ++i) {
@@ -224,14 +226,14 @@ bool DistributedChecker::transfer(bool put) {
   if (dst == nullptr || src == nullptr) return true;
   if (dst->dtype != src->dtype) {
     diags_
-        .report<Diag::op_dtypes_differ>(place("src"), "dst", "src", name(), name_of(dst->dtype),
+        .report<diag::op_dtypes_differ>(place("src"), "dst", "src", name(), name_of(dst->dtype),
                                         name_of(src->dtype))
         .help("both sides of a transfer have the same element type");
     return false;
   }
   const std::size_t rank = dst->shape.size();
   if (rank == 0 || src->shape.size() != rank) {
-    diags_.report<Diag::op_rank>(place("src"), "src", name(),
+    diags_.report<diag::op_rank>(place("src"), "src", name(),
                                  rank == 0 ? "at least 1" : fmt::format("{}, as dst has", rank),
                                  src->shape.size());
     return false;
@@ -241,13 +243,13 @@ bool DistributedChecker::transfer(bool put) {
     for (std::size_t i = 0; i < rank; ++i) {
       const auto extent = const_int(shape[i]);
       if (!extent || *extent > 0) continue;
-      diags_.report<Diag::op_extent>(place(side), i, side, name(), "positive", *extent);
+      diags_.report<diag::op_extent>(place(side), i, side, name(), "positive", *extent);
       return false;
     }
   }
   if (put && find_attr(call_->kwargs, "atomic") == nullptr) {
     // The front end stores it always; a put made by a pass must say it too.
-    diags_.report<Diag::op_keyword_missing>(call_->span, name(), "atomic")
+    diags_.report<diag::op_keyword_missing>(call_->span, name(), "atomic")
         .help("add atomic=pl.AtomicType.None_");
     return false;
   }
@@ -256,7 +258,7 @@ bool DistributedChecker::transfer(bool put) {
   if (region == nullptr) {
     for (std::size_t i = 0; i < rank; ++i) {
       if (extents_differ(dst->shape[i], src->shape[i]) != true) continue;
-      diags_.report<Diag::op_transfer_shape>(place("src"), name(), describe(dst->shape),
+      diags_.report<diag::op_transfer_shape>(place("src"), name(), describe(dst->shape),
                                              describe(src->shape));
       return false;
     }
@@ -270,7 +272,7 @@ bool DistributedChecker::transfer(bool put) {
   for (std::size_t i = 0; i < rank; ++i) {
     const auto extent = const_int((*extents)[i]);
     if (!extent || *extent > 0) continue;
-    diags_.report<Diag::op_extent>(place("shape"), i, "shape", name(), "positive", *extent);
+    diags_.report<diag::op_extent>(place("shape"), i, "shape", name(), "positive", *extent);
     return false;
   }
   if (!not_negative("dst_offsets") || !not_negative("src_offsets")) return false;
@@ -282,7 +284,7 @@ bool DistributedChecker::transfer(bool put) {
       const auto extent = const_int((*extents)[i]);
       const auto limit = const_int(tensor(side)->shape[i]);
       if (!offset || !extent || !limit || *offset + *extent <= *limit) continue;
-      diags_.report<Diag::op_subregion>(place("shape"), name(), side, i, side, *offset, *extent, *limit);
+      diags_.report<diag::op_subregion>(place("shape"), name(), side, i, side, *offset, *extent, *limit);
       return false;
     }
   }
@@ -291,7 +293,7 @@ bool DistributedChecker::transfer(bool put) {
 
 bool DistributedChecker::stage_fits(const TensorType* dst, Dims transfer) {
   const auto fail = [&](std::string_view operand, const std::string& what) {
-    diags_.report<Diag::op_stage>(place(operand), name(), what);
+    diags_.report<diag::op_stage>(place(operand), name(), what);
     return false;
   };
   const TileType* first = nullptr;
@@ -391,13 +393,13 @@ bool check_source_level(DiagSink& diags, const Call* call, std::size_t argument)
   const Expr* source = call->args[0];
   const Span span = source->span.valid() ? source->span : call->span;
   if (call->op == OpId::pld_tile_remote_store && dyn<TensorType>(source->type) != nullptr) {
-    diags.report<Diag::op_level>(span, "pld.tile.remote_store", "a Tile", describe(source->type))
+    diags.report<diag::op_level>(span, "pld.tile.remote_store", "a Tile", describe(source->type))
         .help("use {} for this source",
               is_distributed(source->type) ? "pld.tensor.put" : "pld.tensor.remote_store");
     return false;
   }
   if (call->op == OpId::pld_tensor_remote_store && dyn<TileType>(source->type) != nullptr) {
-    diags.report<Diag::op_level>(span, "pld.tensor.remote_store", "a Tensor", describe(source->type))
+    diags.report<diag::op_level>(span, "pld.tensor.remote_store", "a Tensor", describe(source->type))
         .help("use pld.tile.remote_store for a tile");
     return false;
   }

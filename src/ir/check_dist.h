@@ -6,6 +6,7 @@
 
 #include "ir/check_rules.h"
 #include "ir/describe.h"
+#include "support/diag/op.h"
 
 namespace pldc {
 
@@ -47,15 +48,15 @@ class DistributedChecker {
     return value != nullptr ? value->integer : fallback;
   }
   bool value_error(std::string_view operand, std::string_view wanted, const std::string& found) {
-    diags_.report<Diag::op_value>(place(operand), operand, name(), wanted, found);
+    diags_.report<diag::op_value>(place(operand), operand, name(), wanted, found);
     return false;
   }
   bool collective_error(std::string_view operand, const std::string& what) {
-    diags_.report<Diag::op_collective>(place(operand), name(), what);
+    diags_.report<diag::op_collective>(place(operand), name(), what);
     return false;
   }
   bool signal_error(const std::string& what) {
-    diags_.report<Diag::op_signal>(place("signal"), name(), what);
+    diags_.report<diag::op_signal>(place("signal"), name(), what);
     return false;
   }
 

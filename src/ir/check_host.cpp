@@ -3,6 +3,7 @@
 
 #include "ir/check_op.h"
 #include "ir/walk.h"
+#include "support/diag/op.h"
 
 namespace pldc {
 
@@ -58,7 +59,7 @@ class HostOps {
       std::string where(device_scope);
       if (where.empty())
         where = function_->level ? fmt::format("of level {}", name_of(*function_->level)) : "not";
-      auto report = diags_.report<Diag::host_only>(
+      auto report = diags_.report<diag::host_only>(
           call->span, op_info(call->op).name,
           device_scope.empty() ? function_->name.text() : std::string_view("this place"), where);
       report.help("{}", alloc
@@ -71,7 +72,7 @@ class HostOps {
     if (name == nullptr || name->text.empty()) return;
     const auto [first, fresh] = buffers_.emplace(name->text, call->span);
     if (fresh) return;
-    diags_.report<Diag::alloc_twice>(call->span, name->text)
+    diags_.report<diag::alloc_twice>(call->span, name->text)
         .note(first->second, "the first allocation of that name is here")
         .help("give the variable another name");
     ok_ = false;

@@ -4,6 +4,7 @@
 
 #include "ir/check_rules.h"
 #include "ir/describe.h"
+#include "support/diag/op.h"
 
 namespace pldc {
 
@@ -67,7 +68,7 @@ bool check_count(DiagSink& diags, const Call* call) {
   bool fits = true;
   const std::string_view odd = odd_counts(call->op, count, fits);
   if (!odd.empty()) {
-    if (!fits) diags.report<Diag::op_operand_count>(call->span, info.name, odd, count);
+    if (!fits) diags.report<diag::op_operand_count>(call->span, info.name, odd, count);
     return fits;
   }
   const std::size_t least = info.required_count();
@@ -81,7 +82,7 @@ bool check_count(DiagSink& diags, const Call* call) {
   } else {
     wanted = fmt::format("{} to {}", least, most);
   }
-  auto report = diags.report<Diag::op_operand_count>(call->span, info.name, wanted, count);
+  auto report = diags.report<diag::op_operand_count>(call->span, info.name, wanted, count);
   if (count < least)
     report.help("missing: '{}' ({})", info.operands[count].name, kind_text(info.operands[count].kind));
   return false;
@@ -100,7 +101,7 @@ bool check_operands(DiagSink& diags, const Call* call, CallSource source) {
     ok = false;
     // Two errors have a remedy of their own.
     if (!check_source_level(diags, call, i)) continue;
-    diags.report<Diag::op_operand_kind>(arg->span.valid() ? arg->span : call->span, operand->name,
+    diags.report<diag::op_operand_kind>(arg->span.valid() ? arg->span : call->span, operand->name,
                                         op_info(call->op).name, kind_text(operand->kind),
                                         describe(arg->type));
   }
@@ -150,7 +151,7 @@ bool check_keyword(DiagSink& diags, const Call* call, const Attr& attr) {
   if (keyword == nullptr) {
     std::vector<std::string_view> names;
     for (std::size_t i = 0; i < info.keyword_count(); ++i) names.push_back(info.keywords[i].name);
-    auto report = diags.report<Diag::op_keyword_unknown>(call->span, info.name, attr.key.text());
+    auto report = diags.report<diag::op_keyword_unknown>(call->span, info.name, attr.key.text());
     const std::string_view guess = closest(attr.key.text(), names);
     if (!guess.empty()) {
       report.help("did you mean '{}='?", guess);
@@ -169,12 +170,12 @@ bool check_keyword(DiagSink& diags, const Call* call, const Attr& attr) {
   }
   if (keyword->kind == KwKind::Float) fits = fits || attr.value.kind == AttrKind::Int;
   if (!fits) {
-    diags.report<Diag::op_keyword_kind>(call->span, keyword->name, info.name, attr_kind_text(range.kind),
+    diags.report<diag::op_keyword_kind>(call->span, keyword->name, info.name, attr_kind_text(range.kind),
                                         attr_kind_text(attr.value.kind));
     return false;
   }
   if (attr.value.kind == AttrKind::Int && !range.names.empty() && range.name_of(attr.value.integer).empty()) {
-    diags.report<Diag::op_keyword_value>(call->span, attr.value.integer, keyword->name, info.name,
+    diags.report<diag::op_keyword_value>(call->span, attr.value.integer, keyword->name, info.name,
                                          range.allowed());
     return false;
   }
@@ -187,7 +188,7 @@ bool check_keywords(DiagSink& diags, const Call* call) {
   for (std::size_t i = 0; i < call->kwargs.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       if (call->kwargs[i].key != call->kwargs[j].key) continue;
-      diags.report<Diag::op_argument_twice>(call->span, info.name, call->kwargs[i].key.text());
+      diags.report<diag::op_argument_twice>(call->span, info.name, call->kwargs[i].key.text());
       ok = false;
     }
     if (!check_keyword(diags, call, call->kwargs[i])) ok = false;
@@ -195,7 +196,7 @@ bool check_keywords(DiagSink& diags, const Call* call) {
   for (std::size_t i = 0; i < info.keyword_count(); ++i) {
     const Keyword& keyword = info.keywords[i];
     if (keyword.when != KwWhen::Required || find_attr(call->kwargs, keyword.name) != nullptr) continue;
-    auto report = diags.report<Diag::op_keyword_missing>(call->span, info.name, keyword.name);
+    auto report = diags.report<diag::op_keyword_missing>(call->span, info.name, keyword.name);
     const KeywordRange range = keyword_range(keyword.kind);
     if (range.names.empty()) {
       report.help("add {}=..., which is {}", keyword.name, attr_kind_text(range.kind));

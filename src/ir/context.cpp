@@ -32,14 +32,15 @@ const Type* Context::tuple(List<const Type*> elements) {
 const TensorType* Context::tensor(TypeKind kind, DType dtype, List<const Expr*> shape, const TensorView* view,
                                   const MemRef* memref, const Var* window) {
   PLDC_CHECK(holds<TensorType>(kind), "tensor kind");
-  PLDC_CHECK(window == nullptr || kind == TypeKind::DistributedTensor, "only distributed tensors have windows");
+  PLDC_CHECK(window == nullptr || kind == TypeKind::DistributedTensor,
+             "only distributed tensors have windows");
   if (view != nullptr && !view->valid_shape.empty() && same_dims(view->valid_shape, shape)) {
     TensorView cleared = *view;
     cleared.valid_shape = {};
     view = arena_.make<TensorView>(cleared);
   }
-  if (view != nullptr && view->valid_shape.empty() && view->stride.empty() && view->layout == TensorLayout::ND &&
-      view->pad == PadValue::Null) {
+  if (view != nullptr && view->valid_shape.empty() && view->stride.empty() &&
+      view->layout == TensorLayout::ND && view->pad == PadValue::Null) {
     view = nullptr;
   }
   return arena_.make<TensorType>(TensorType{{kind}, dtype, shape, view, memref, window});
@@ -52,8 +53,9 @@ const TileType* Context::tile(DType dtype, List<const Expr*> shape, const MemRef
     if (!v.valid_shape.empty() && same_dims(v.valid_shape, shape)) v.valid_shape = {};
     const TileView implicit = implicit_tile_view(shape, space);
     const bool trivial = v.valid_shape.empty() && v.stride.empty() && v.start_offset == nullptr &&
-                         v.pad == PadValue::Null && v.compact == CompactMode::Null && v.blayout == implicit.blayout &&
-                         v.slayout == implicit.slayout && v.fractal == implicit.fractal;
+                         v.pad == PadValue::Null && v.compact == CompactMode::Null &&
+                         v.blayout == implicit.blayout && v.slayout == implicit.slayout &&
+                         v.fractal == implicit.fractal;
     view = trivial ? nullptr : arena_.make<TileView>(v);
   }
   return arena_.make<TileType>(TileType{{TypeKind::Tile}, dtype, shape, memref, space, view});
@@ -95,7 +97,8 @@ const Binary* Context::binary(BinaryOp op, const Expr* lhs, const Expr* rhs, Spa
   return binary_of_type(op, lhs, rhs, scalar(dtype), span);
 }
 
-const Binary* Context::binary_of_type(BinaryOp op, const Expr* lhs, const Expr* rhs, const Type* type, Span span) {
+const Binary* Context::binary_of_type(BinaryOp op, const Expr* lhs, const Expr* rhs, const Type* type,
+                                      Span span) {
   return arena_.make<Binary>(Binary{{ExprKind::Binary, span, type}, op, lhs, rhs});
 }
 
@@ -108,7 +111,8 @@ const Cast* Context::cast(const Expr* operand, DType dtype, Span span) {
   return arena_.make<Cast>(Cast{{ExprKind::Cast, span, scalar(dtype)}, operand});
 }
 
-const Call* Context::call(OpId op, List<const Expr*> args, Attrs kwargs, Attrs attrs, const Type* type, Span span) {
+const Call* Context::call(OpId op, List<const Expr*> args, Attrs kwargs, Attrs attrs, const Type* type,
+                          Span span) {
   return arena_.make<Call>(Call{{ExprKind::Call, span, type}, op, Name{}, args, kwargs, attrs});
 }
 
@@ -138,7 +142,8 @@ const TupleGet* Context::tuple_get(const Expr* tuple, std::int64_t index, Span s
   return arena_.make<TupleGet>(TupleGet{{ExprKind::TupleGet, span, element}, tuple, index});
 }
 
-const AssignStmt* Context::assign(const Var* var, const Expr* value, Span span, List<std::string_view> comments) {
+const AssignStmt* Context::assign(const Var* var, const Expr* value, Span span,
+                                  List<std::string_view> comments) {
   return arena_.make<AssignStmt>(AssignStmt{{StmtKind::Assign, span, comments}, var, value});
 }
 
@@ -203,7 +208,8 @@ TileView effective_view(const TileType* type) {
 
 List<const Expr*> valid_shape_of(const Type* type) {
   if (const auto* tensor = dyn<TensorType>(type)) {
-    return tensor->view != nullptr && !tensor->view->valid_shape.empty() ? tensor->view->valid_shape : tensor->shape;
+    return tensor->view != nullptr && !tensor->view->valid_shape.empty() ? tensor->view->valid_shape
+                                                                         : tensor->shape;
   }
   if (const auto* tile = dyn<TileType>(type)) {
     return tile->view != nullptr && !tile->view->valid_shape.empty() ? tile->view->valid_shape : tile->shape;

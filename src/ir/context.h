@@ -38,11 +38,12 @@ class Context {
   const Type* array(DType dtype, std::int64_t extent);
   const Type* tuple(List<const Type*> elements);
   // `kind` is Tensor or DistributedTensor; `window` only for the latter. The view is canonicalised (format.md 3.3).
-  const TensorType* tensor(TypeKind kind, DType dtype, List<const Expr*> shape, const TensorView* view = nullptr,
-                           const MemRef* memref = nullptr, const Var* window = nullptr);
+  const TensorType* tensor(TypeKind kind, DType dtype, List<const Expr*> shape,
+                           const TensorView* view = nullptr, const MemRef* memref = nullptr,
+                           const Var* window = nullptr);
   // `view`: all fields set (start from implicit_tile_view); canonicalised against the implicit view (format.md 3.5).
-  const TileType* tile(DType dtype, List<const Expr*> shape, const MemRef* memref, std::optional<MemSpace> space,
-                       const TileView* view = nullptr);
+  const TileType* tile(DType dtype, List<const Expr*> shape, const MemRef* memref,
+                       std::optional<MemSpace> space, const TileView* view = nullptr);
   const TensorType* with_window(const TensorType* type, const Var* window);
 
   // --- expressions -------------------------------------------------------------------------------------------
@@ -55,17 +56,21 @@ class Context {
   // The node's dtype: BOOL for comparisons and logic, else the wider operand's (equal width: the left one's; INDEX
   // counts 64). Operands are kept as they are: no cast is inserted (format.md 2.9.3).
   const Binary* binary(BinaryOp op, const Expr* lhs, const Expr* rhs, Span span = {});
-  const Binary* binary_of_type(BinaryOp op, const Expr* lhs, const Expr* rhs, const Type* type, Span span = {});
+  const Binary* binary_of_type(BinaryOp op, const Expr* lhs, const Expr* rhs, const Type* type,
+                               Span span = {});
   const Unary* unary(UnaryOp op, const Expr* operand, Span span = {});
   const Cast* cast(const Expr* operand, DType dtype, Span span = {});
-  const Call* call(OpId op, List<const Expr*> args, Attrs kwargs, Attrs attrs, const Type* type, Span span = {});
-  const Call* call(Name function, List<const Expr*> args, Attrs kwargs, Attrs attrs, const Type* type, Span span = {});
+  const Call* call(OpId op, List<const Expr*> args, Attrs kwargs, Attrs attrs, const Type* type,
+                   Span span = {});
+  const Call* call(Name function, List<const Expr*> args, Attrs kwargs, Attrs attrs, const Type* type,
+                   Span span = {});
   const Call* call_with_type(const Call* call, const Type* type);
   const MakeTuple* make_tuple(List<const Expr*> elements, Span span = {});
   const TupleGet* tuple_get(const Expr* tuple, std::int64_t index, Span span = {});
 
   // --- statements --------------------------------------------------------------------------------------------
-  const AssignStmt* assign(const Var* var, const Expr* value, Span span = {}, List<std::string_view> comments = {});
+  const AssignStmt* assign(const Var* var, const Expr* value, Span span = {},
+                           List<std::string_view> comments = {});
   const EvalStmt* eval(const Expr* value, Span span = {}, List<std::string_view> comments = {});
   const ReturnStmt* ret(List<const Expr*> values, Span span = {}, List<std::string_view> comments = {});
   const YieldStmt* yield(List<const Expr*> values, Span span = {}, List<std::string_view> comments = {});

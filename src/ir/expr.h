@@ -54,11 +54,12 @@ struct ConstBool : Expr {
 };
 
 // X(name, text, level): level is the printer's precedence (format.md 2.9.1), larger binds tighter.
-#define PLDC_BINARY_OPS(X)                                                                                     \
-  X(Or, "or", 1) X(Xor, "xor", 2) X(And, "and", 3) X(Eq, "==", 5) X(Ne, "!=", 5) X(Lt, "<", 5) X(Le, "<=", 5)   \
-  X(Gt, ">", 5) X(Ge, ">=", 5) X(BitOr, "|", 6) X(BitXor, "^", 7) X(BitAnd, "&", 8) X(Shl, "<<", 9)             \
-  X(Shr, ">>", 9) X(Add, "+", 10) X(Sub, "-", 10) X(Mul, "*", 11) X(FloatDiv, "/", 11) X(FloorDiv, "//", 11)    \
-  X(FloorMod, "%", 11) X(Pow, "**", 13) X(Min, "min", 14) X(Max, "max", 14)
+#define PLDC_BINARY_OPS(X)                                                                                   \
+  X(Or, "or", 1)                                                                                             \
+  X(Xor, "xor", 2) X(And, "and", 3) X(Eq, "==", 5) X(Ne, "!=", 5) X(Lt, "<", 5) X(Le, "<=", 5) X(Gt, ">", 5) \
+      X(Ge, ">=", 5) X(BitOr, "|", 6) X(BitXor, "^", 7) X(BitAnd, "&", 8) X(Shl, "<<", 9) X(Shr, ">>", 9)    \
+          X(Add, "+", 10) X(Sub, "-", 10) X(Mul, "*", 11) X(FloatDiv, "/", 11) X(FloorDiv, "//", 11)         \
+              X(FloorMod, "%", 11) X(Pow, "**", 13) X(Min, "min", 14) X(Max, "max", 14)
 enum class BinaryOp : std::uint8_t {
 #define X(name, text, level) name,
   PLDC_BINARY_OPS(X)
@@ -133,22 +134,32 @@ struct AttrValue {
     double real;
     const pldc::Expr* expr;  // Expr and Var
   };
-  std::string_view text;                    // String
-  List<pldc::ArgDirection> directions;      // ArgDirectionList
-  List<std::int64_t> ints;                  // IntList
-  List<const pldc::Var*> vars;              // VarList
-  List<IntPair> int_pairs;                  // IntPairList
-  List<VarIntPair> var_pairs;               // VarPairList
+  std::string_view text;                // String
+  List<pldc::ArgDirection> directions;  // ArgDirectionList
+  List<std::int64_t> ints;              // IntList
+  List<const pldc::Var*> vars;          // VarList
+  List<IntPair> int_pairs;              // IntPairList
+  List<VarIntPair> var_pairs;           // VarPairList
 
   AttrValue() : integer(0) {}
   static AttrValue of_int(std::int64_t v) { return scalar(AttrKind::Int, v); }
   static AttrValue of_bool(bool v) { return scalar(AttrKind::Bool, v ? 1 : 0); }
   static AttrValue of_dtype(pldc::DType v) { return scalar(AttrKind::DType, static_cast<std::int64_t>(v)); }
-  static AttrValue of_mem(pldc::MemSpace v) { return scalar(AttrKind::MemSpace, static_cast<std::int64_t>(v)); }
-  static AttrValue of_layout(pldc::TensorLayout v) { return scalar(AttrKind::TensorLayout, static_cast<std::int64_t>(v)); }
-  static AttrValue of_tile_layout(pldc::TileLayout v) { return scalar(AttrKind::TileLayout, static_cast<std::int64_t>(v)); }
-  static AttrValue of_pad(pldc::PadValue v) { return scalar(AttrKind::PadValue, static_cast<std::int64_t>(v)); }
-  static AttrValue of_direction(pldc::ArgDirection v) { return scalar(AttrKind::ArgDirection, static_cast<std::int64_t>(v)); }
+  static AttrValue of_mem(pldc::MemSpace v) {
+    return scalar(AttrKind::MemSpace, static_cast<std::int64_t>(v));
+  }
+  static AttrValue of_layout(pldc::TensorLayout v) {
+    return scalar(AttrKind::TensorLayout, static_cast<std::int64_t>(v));
+  }
+  static AttrValue of_tile_layout(pldc::TileLayout v) {
+    return scalar(AttrKind::TileLayout, static_cast<std::int64_t>(v));
+  }
+  static AttrValue of_pad(pldc::PadValue v) {
+    return scalar(AttrKind::PadValue, static_cast<std::int64_t>(v));
+  }
+  static AttrValue of_direction(pldc::ArgDirection v) {
+    return scalar(AttrKind::ArgDirection, static_cast<std::int64_t>(v));
+  }
   static AttrValue of_float(double v) {
     AttrValue a;
     a.kind = AttrKind::Float;
@@ -251,10 +262,10 @@ struct TupleGet : Expr {
 
 template <class T>
 constexpr bool holds(ExprKind kind);
-#define PLDC_EXPR_KIND(T)                    \
-  template <>                                \
-  constexpr bool holds<T>(ExprKind kind) {   \
-    return kind == ExprKind::T;              \
+#define PLDC_EXPR_KIND(T)                  \
+  template <>                              \
+  constexpr bool holds<T>(ExprKind kind) { \
+    return kind == ExprKind::T;            \
   }
 PLDC_EXPR_KIND(Var)
 PLDC_EXPR_KIND(ConstInt)

@@ -24,7 +24,7 @@ struct Function {
   FuncType func_type;
   std::optional<Level> level;
   std::optional<Role> role;
-  Attrs attrs;                  // auto_scope, external_source, split included, in stored order
+  Attrs attrs;                    // auto_scope, external_source, split included, in stored order
   bool requires_runtime_binding;  // body `...`
 
   bool is_host_orchestrator() const {

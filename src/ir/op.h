@@ -22,7 +22,7 @@ enum class ArgKind : std::uint8_t {
   Tuple,
   Array,
   Ptr,
-  Ctx,             // CommCtx
+  Ctx,  // CommCtx
   PrefetchCtx,
   TensorOrScalar,
   TensorOrTile,
@@ -32,8 +32,8 @@ enum class ArgKind : std::uint8_t {
 // How the operand is written in the text; the others follow the table order positionally.
 enum class Spelling : std::uint8_t {
   Positional,
-  Keyword,          // name=<expr>, both dialects (full value=, reinterpret_view shape=, mgather scratch=)
-  KeywordDump,      // name=<expr> in `dump`, positional in `legacy` (init_cond=, tmp=, core_num=)
+  Keyword,      // name=<expr>, both dialects (full value=, reinterpret_view shape=, mgather scratch=)
+  KeywordDump,  // name=<expr> in `dump`, positional in `legacy` (init_cond=, tmp=, core_num=)
 };
 
 struct Operand {
@@ -54,21 +54,21 @@ enum class KwKind : std::uint8_t {
   TileLayout,
   PadValue,
   // Stored as int; printed as the column says.
-  CastMode,     // 'rint'
-  AtomicType,   // pl.AtomicType.Add
-  PipeType,     // pl.PipeType.V
-  ReduceOp,     // 0 (pld.ReduceOp.Sum is read too)
-  NotifyOp,     // 0
-  WaitCmp,      // 1
-  CmpType,      // 2 (the names eq ne lt le gt ge are read too)
-  Coalesce,     // 0 (row elem are read too)
-  GatherOob,    // 0 (undefined clamp wrap zero are read too)
-  AccPhase,     // pl.AccPhase.Final in dump, 'final' in legacy
+  CastMode,    // 'rint'
+  AtomicType,  // pl.AtomicType.Add
+  PipeType,    // pl.PipeType.V
+  ReduceOp,    // 0 (pld.ReduceOp.Sum is read too)
+  NotifyOp,    // 0
+  WaitCmp,     // 1
+  CmpType,     // 2 (the names eq ne lt le gt ge are read too)
+  Coalesce,    // 0 (row elem are read too)
+  GatherOob,   // 0 (undefined clamp wrap zero are read too)
+  AccPhase,    // pl.AccPhase.Final in dump, 'final' in legacy
   StPhase,
   // Stored as string.
-  CoreType,     // pl.KernelType.AIV in dump, 'aiv' in legacy
-  SyncMode,     // pl.SyncAllMode.SOFT in dump, "soft" in legacy
-  Saturation,   // 'off' 'on'; stored as int 0, 1
+  CoreType,    // pl.KernelType.AIV in dump, 'aiv' in legacy
+  SyncMode,    // pl.SyncAllMode.SOFT in dump, "soft" in legacy
+  Saturation,  // 'off' 'on'; stored as int 0, 1
 };
 
 // When the front end stores the keyword on a call that a person wrote without it.
@@ -108,18 +108,18 @@ struct Keyword {
 // stand together in frontend/syntax/call.cpp. Their number may only fall.
 enum class Syntax : std::uint8_t {
   Plain,
-  Full,              // value= after dtype=
-  ReinterpretView,   // dtype= before shape=
-  SyncAll,           // soft form: gm_workspace=, used_cores=
-  GatherRow,         // 6th operand as valid_shape=
-  MGather,           // scratch=, valid_shape=
-  Alloc,             // first operand as pl.Mem.X
-  TaskDummy,         // deps=[...] from attr manual_dep_edges
-  RemoteLoad,        // alternative name for the tail-padding form
-  AllocWindow,       // name= hidden in legacy, pl._dump.alloc_window_buffer in dump
-  SplitHidden,       // split= hidden inside a split_aiv region
-  TensorAdd,         // tensor.add with a constant prints as tensor.adds
-  Slice,             // empty 4th operand when only drop_dims is given
+  Full,             // value= after dtype=
+  ReinterpretView,  // dtype= before shape=
+  SyncAll,          // soft form: gm_workspace=, used_cores=
+  GatherRow,        // 6th operand as valid_shape=
+  MGather,          // scratch=, valid_shape=
+  Alloc,            // first operand as pl.Mem.X
+  TaskDummy,        // deps=[...] from attr manual_dep_edges
+  RemoteLoad,       // alternative name for the tail-padding form
+  AllocWindow,      // name= hidden in legacy, pl._dump.alloc_window_buffer in dump
+  SplitHidden,      // split= hidden inside a split_aiv region
+  TensorAdd,        // tensor.add with a constant prints as tensor.adds
+  Slice,            // empty 4th operand when only drop_dims is given
 };
 
 // Columns without a default: a row that leaves one out does not compile.
@@ -145,9 +145,10 @@ struct Effects {
   // Access of the operand with that index. Scalars and tuples count as Read. What a keyword changes (an atomic store
   // also reads) is answered by access_of() of check_op.h.
   std::array<Access, 8> access = {};
-  bool side_effect = false;          // must not be removed or duplicated even if the result is unused
-  std::int8_t result_aliases = -1;   // the result is the memory of this operand (store, assemble, in-place collectives)
-  std::int8_t result_view_of = -1;   // the result is a view of this operand (view, slice, reshape)
+  bool side_effect = false;  // must not be removed or duplicated even if the result is unused
+  std::int8_t result_aliases =
+      -1;  // the result is the memory of this operand (store, assemble, in-place collectives)
+  std::int8_t result_view_of = -1;  // the result is a view of this operand (view, slice, reshape)
 };
 
 // How code generation for kernels treats the op.

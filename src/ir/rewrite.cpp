@@ -14,7 +14,8 @@ List<const Expr*> Rewriter::exprs(List<const Expr*> list) {
   std::vector<const Expr*> changed;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Expr* e = expr(list[i]);
-    if (changed.empty() && e != list[i]) changed.assign(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(i));
+    if (changed.empty() && e != list[i])
+      changed.assign(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(i));
     if (!changed.empty() || e != list[i]) changed.push_back(e);
   }
   return changed.empty() ? list : context_.list(changed);
@@ -35,7 +36,9 @@ Attrs Rewriter::attrs(Attrs list) {
       case AttrKind::Var: {
         const Expr* e = expr(attr.value.expr);
         differs = e != attr.value.expr;
-        if (differs) attr.value = e->kind == ExprKind::Var ? AttrValue::of_var(static_cast<const Var*>(e)) : AttrValue::of_expr(e);
+        if (differs)
+          attr.value = e->kind == ExprKind::Var ? AttrValue::of_var(static_cast<const Var*>(e))
+                                                : AttrValue::of_expr(e);
         break;
       }
       case AttrKind::VarList: {
@@ -71,7 +74,8 @@ Attrs Rewriter::attrs(Attrs list) {
       case AttrKind::IntPairList:
         break;
     }
-    if (changed.empty() && differs) changed.assign(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(i));
+    if (changed.empty() && differs)
+      changed.assign(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(i));
     if (!changed.empty() || differs) changed.push_back(attr);
   }
   return changed.empty() ? list : context_.list(changed);
@@ -121,8 +125,8 @@ const Expr* Rewriter::children(const Expr* e) {
       const auto args = exprs(n.args);
       const auto kwargs = attrs(n.kwargs);
       const auto attributes = attrs(n.attrs);
-      if (args.data() == n.args.data() && kwargs.data() == n.kwargs.data() && attributes.data() == n.attrs.data() &&
-          new_type == n.type) {
+      if (args.data() == n.args.data() && kwargs.data() == n.kwargs.data() &&
+          attributes.data() == n.attrs.data() && new_type == n.type) {
         return e;
       }
       n.args = args;
@@ -336,10 +340,10 @@ const Stmt* Rewriter::rebuild(const Stmt* s) {
       n.body = body(n.body);
       n.return_vars = defines(n.return_vars);
       n.attrs = attrs(n.attrs);
-      if (n.start == old->start && n.stop == old->stop && n.step == old->step && n.loop_var == old->loop_var &&
-          n.iter_args.data() == old->iter_args.data() && n.body.data() == old->body.data() &&
-          n.body.size() == old->body.size() && n.return_vars.data() == old->return_vars.data() &&
-          n.attrs.data() == old->attrs.data()) {
+      if (n.start == old->start && n.stop == old->stop && n.step == old->step &&
+          n.loop_var == old->loop_var && n.iter_args.data() == old->iter_args.data() &&
+          n.body.data() == old->body.data() && n.body.size() == old->body.size() &&
+          n.return_vars.data() == old->return_vars.data() && n.attrs.data() == old->attrs.data()) {
         return s;
       }
       return context_.make(n);
@@ -367,8 +371,9 @@ const Stmt* Rewriter::rebuild(const Stmt* s) {
       n.body = body(n.body);
       // Slots name variables that the body defines, so they are mapped after it.
       n.slots = slots(n.slots);
-      if (n.core_num == old->core_num && n.attrs.data() == old->attrs.data() && n.body.data() == old->body.data() &&
-          n.body.size() == old->body.size() && n.slots.data() == old->slots.data()) {
+      if (n.core_num == old->core_num && n.attrs.data() == old->attrs.data() &&
+          n.body.data() == old->body.data() && n.body.size() == old->body.size() &&
+          n.slots.data() == old->slots.data()) {
         return s;
       }
       return context_.make(n);

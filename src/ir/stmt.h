@@ -9,7 +9,19 @@
 
 namespace pldc {
 
-enum class StmtKind : std::uint8_t { Assign, Eval, Return, Yield, Break, Continue, If, For, While, Scope, Inline };
+enum class StmtKind : std::uint8_t {
+  Assign,
+  Eval,
+  Return,
+  Yield,
+  Break,
+  Continue,
+  If,
+  For,
+  While,
+  Scope,
+  Inline
+};
 
 struct Stmt {
   StmtKind kind;
@@ -66,7 +78,16 @@ struct WhileStmt : Stmt {
   Body body;
 };
 
-enum class ScopeKind : std::uint8_t { InCore, Hierarchy, Cluster, Graph, Spmd, SplitAiv, Runtime, CommDomain };
+enum class ScopeKind : std::uint8_t {
+  InCore,
+  Hierarchy,
+  Cluster,
+  Graph,
+  Spmd,
+  SplitAiv,
+  Runtime,
+  CommDomain
+};
 
 // One slot of a communication domain. `base` (the variable that the allocation binds) is the window's identity.
 struct WindowSlot {
@@ -99,10 +120,10 @@ struct InlineStmt : Stmt {
 
 template <class T>
 constexpr bool holds(StmtKind kind);
-#define PLDC_STMT_KIND(T, K)                 \
-  template <>                                \
-  constexpr bool holds<T>(StmtKind kind) {   \
-    return kind == StmtKind::K;              \
+#define PLDC_STMT_KIND(T, K)               \
+  template <>                              \
+  constexpr bool holds<T>(StmtKind kind) { \
+    return kind == StmtKind::K;            \
   }
 PLDC_STMT_KIND(AssignStmt, Assign)
 PLDC_STMT_KIND(EvalStmt, Eval)

@@ -131,7 +131,9 @@ const T* dyn(const Type* type) {
   return type != nullptr && holds<T>(type->kind) ? static_cast<const T*>(type) : nullptr;
 }
 
-inline bool is_distributed(const Type* type) { return type != nullptr && type->kind == TypeKind::DistributedTensor; }
+inline bool is_distributed(const Type* type) {
+  return type != nullptr && type->kind == TypeKind::DistributedTensor;
+}
 inline bool is_plain_tensor(const Type* type) { return type != nullptr && type->kind == TypeKind::Tensor; }
 inline bool is_unknown(const Type* type) { return type == nullptr || type->kind == TypeKind::Unknown; }
 // The dtype of a scalar type, or nothing.

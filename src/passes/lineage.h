@@ -88,7 +88,7 @@ class WindowLineage {
   // What `value` is another name for, one step; null: nothing.
   const Expr* source(const Expr* value) const;
   const Var* bound_base(const Def& def, bool collectives,
-                   const std::unordered_map<const Var*, const Var*>& bound) const;
+                        const std::unordered_map<const Var*, const Var*>& bound) const;
 
   ParamTracer& tracer_;
   std::vector<WindowAllocation> allocations_;

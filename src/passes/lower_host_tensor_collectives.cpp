@@ -16,6 +16,7 @@
 #include "passes/lineage.h"
 #include "passes/pass.h"
 #include "support/check.h"
+#include "support/diag/pass.h"
 
 namespace pldc {
 
@@ -116,7 +117,7 @@ class Lowering : public Rewriter {
     const bool is_allreduce = call->op == OpId::pld_tensor_allreduce;
     const bool ring = is_allreduce && mode != nullptr && mode->text == "ring";
     if (is_allreduce && mode != nullptr && mode->text != "ring" && mode->text != "mesh") {
-      env_.diags.report<Diag::allreduce_mode>(call->span, mode->text);
+      env_.diags.report<diag::allreduce_mode>(call->span, mode->text);
       return false;
     }
     const bool sound = ring ? check_ring(call, ranks) : check_signal(call, info, ranks);
@@ -166,11 +167,11 @@ class Lowering : public Rewriter {
     const std::size_t wanted = info.operands.size();
     if (call->args.size() < wanted ||
         (call->args.size() > wanted && call->op != OpId::pld_tensor_all_to_all_v)) {
-      env_.diags.report<Diag::collective_operands>(call->span, info.name, wanted, call->args.size());
+      env_.diags.report<diag::collective_operands>(call->span, info.name, wanted, call->args.size());
       return false;
     }
     if (call->args.size() > wanted && const_int(call->args[wanted]) != 1) {
-      env_.diags.report<Diag::collective_core_num>(place(call->args[wanted], call), info.name);
+      env_.diags.report<diag::collective_core_num>(place(call->args[wanted], call), info.name);
       return false;
     }
     bool complete = true;
@@ -182,17 +183,17 @@ class Lowering : public Rewriter {
       complete = false;
       if (bases.size() > 1) {
         env_.diags
-            .report<Diag::collective_window_ambiguous>(place(arg, call), info.name, operand.role,
+            .report<diag::collective_window_ambiguous>(place(arg, call), info.name, operand.role,
                                                        bases[0]->name.text(), bases[1]->name.text())
             .help("call the collective once for each window");
       } else if (operand.only_from_dispatch) {
         env_.diags
-            .report<Diag::collective_needs_window>(place(arg, call), info.name, operand.role,
+            .report<diag::collective_needs_window>(place(arg, call), info.name, operand.role,
                                                    print_type(arg->type))
             .help("allocate a window for it, let a dispatched chip function fill it, and hand over the view");
       } else {
         env_.diags
-            .report<Diag::collective_not_window>(place(arg, call), info.name, operand.role, print_expr(arg))
+            .report<diag::collective_not_window>(place(arg, call), info.name, operand.role, print_expr(arg))
             .help(
                 "hand over the variable that pld.tensor.window(...) was assigned to, or a result that stands "
                 "for it");
@@ -207,7 +208,7 @@ class Lowering : public Rewriter {
         if (operands.bases[i] != operands.bases[j]) continue;
         const WindowAllocation* allocation = lineage_.allocation(operands.bases[i]);
         env_.diags
-            .report<Diag::collective_same_window>(place(call->args[info.operands[j].index], call), info.name,
+            .report<diag::collective_same_window>(place(call->args[info.operands[j].index], call), info.name,
                                                   info.operands[i].role, info.operands[j].role,
                                                   allocation->name)
             .note(allocation->stmt->span, "both are views of this allocation")
@@ -235,7 +236,7 @@ class Lowering : public Rewriter {
   }
 
   void report_no_domain(const Call* call, const CollectiveInfo& info, const Operands& operands) {
-    auto report = env_.diags.report<Diag::collective_no_domain>(call->span, info.name);
+    auto report = env_.diags.report<diag::collective_no_domain>(call->span, info.name);
     for (std::size_t i = 0; i < operands.bases.size(); ++i) {
       const WindowAllocation* allocation = lineage_.allocation(operands.bases[i]);
       std::string where = "in no domain around the call";
@@ -257,33 +258,33 @@ class Lowering : public Rewriter {
     if (!check_cores(call, lanes)) return false;
     const std::size_t rank = type->shape.size();
     if (rank != 1 && rank != 2) {
-      env_.diags.report<Diag::signal_rank>(where, info.name, rank);
+      env_.diags.report<diag::signal_rank>(where, info.name, rank);
       return false;
     }
     if (rank == 1 && lanes != 1) {
-      env_.diags.report<Diag::signal_rank_one>(where, info.name, lanes)
+      env_.diags.report<diag::signal_rank_one>(where, info.name, lanes)
           .help("give the signal the shape [ranks, {}]", lanes);
       return false;
     }
     if (rank == 2) {
       const auto columns = const_int(type->shape[1]);
       if (!columns) {
-        env_.diags.report<Diag::signal_columns_dynamic>(where, info.name, print_expr(type->shape[1]));
+        env_.diags.report<diag::signal_columns_dynamic>(where, info.name, print_expr(type->shape[1]));
         return false;
       }
       if (is_allreduce && *columns < lanes) {
-        env_.diags.report<Diag::signal_columns_few>(where, info.name, *columns, lanes)
+        env_.diags.report<diag::signal_columns_few>(where, info.name, *columns, lanes)
             .help("give the signal the shape [ranks, {}]", lanes);
         return false;
       }
       if (!is_allreduce && *columns != lanes) {
-        env_.diags.report<Diag::signal_columns_differ>(where, info.name, *columns, lanes);
+        env_.diags.report<diag::signal_columns_differ>(where, info.name, *columns, lanes);
         return false;
       }
     }
     const auto rows = const_int(type->shape[0]);
     if (rows && *rows < ranks) {
-      env_.diags.report<Diag::signal_rows_few>(where, info.name, *rows, ranks)
+      env_.diags.report<diag::signal_rows_few>(where, info.name, *rows, ranks)
           .help("give the signal one row for each of the {} devices", ranks);
       return false;
     }
@@ -296,7 +297,7 @@ class Lowering : public Rewriter {
     std::int64_t cores = 0;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), cores);
     if (text.empty() || parsed.ec != std::errc{} || lanes <= cores) return true;
-    env_.diags.report<Diag::allreduce_cores_exceed>(call->span, lanes, cores);
+    env_.diags.report<diag::allreduce_cores_exceed>(call->span, lanes, cores);
     return false;
   }
 
@@ -304,13 +305,13 @@ class Lowering : public Rewriter {
   bool check_ring(const Call* call, std::int64_t ranks) {
     const std::int64_t cores = int_keyword(call, "core_num", 1);
     if (cores != 1) {
-      env_.diags.report<Diag::ring_core_num>(call->span, cores)
+      env_.diags.report<diag::ring_core_num>(call->span, cores)
           .help("leave core_num out, or use mode=\"mesh\"");
       return false;
     }
     if (ranks == 0) return true;
     if (ranks > kMaxRingRanks) {
-      env_.diags.report<Diag::ring_ranks>(call->span, ranks).help("use mode=\"mesh\", or fewer devices");
+      env_.diags.report<diag::ring_ranks>(call->span, ranks).help("use mode=\"mesh\", or fewer devices");
       return false;
     }
     const Expr* signal = call->args[1];
@@ -318,21 +319,21 @@ class Lowering : public Rewriter {
     const Span where = place(signal, call);
     const std::int64_t rows_needed = 2 * (ranks - 1) + 1;
     if (type->dtype != DType::INT32 || type->shape.size() != 2) {
-      env_.diags.report<Diag::ring_signal_type>(where, print_type(type), rows_needed, ranks);
+      env_.diags.report<diag::ring_signal_type>(where, print_type(type), rows_needed, ranks);
       return false;
     }
     const auto rows = const_int(type->shape[0]);
     const auto columns = const_int(type->shape[1]);
     if (rows && *rows < rows_needed) {
-      env_.diags.report<Diag::ring_signal_rows>(where, *rows, rows_needed, ranks);
+      env_.diags.report<diag::ring_signal_rows>(where, *rows, rows_needed, ranks);
       return false;
     }
     if (columns && *columns != ranks) {
-      env_.diags.report<Diag::ring_signal_columns>(where, *columns, ranks);
+      env_.diags.report<diag::ring_signal_columns>(where, *columns, ranks);
       return false;
     }
     if (rows && columns && *rows != 2 * (*columns - 1) + 1) {
-      env_.diags.report<Diag::ring_signal_shape>(where, *rows, *columns, rows_needed, ranks);
+      env_.diags.report<diag::ring_signal_shape>(where, *rows, *columns, rows_needed, ranks);
       return false;
     }
     return true;
@@ -342,7 +343,7 @@ class Lowering : public Rewriter {
     if (call->op != OpId::pld_tensor_broadcast || ranks == 0) return true;
     const std::int64_t root = int_keyword(call, "root", 0);
     if (root >= 0 && root < ranks) return true;
-    env_.diags.report<Diag::broadcast_root>(call->span, root, ranks);
+    env_.diags.report<diag::broadcast_root>(call->span, root, ranks);
     return false;
   }
 
@@ -381,7 +382,7 @@ bool has_collective(Body body, DiagSink& diags) {
         if (call == nullptr) return;
         found = true;
         if (direct && e == root) return;
-        diags.report<Diag::collective_nested>(call->span, collective_info(call->op)->name)
+        diags.report<diag::collective_nested>(call->span, collective_info(call->op)->name)
             .help("assign its result to a variable in a statement before (FlattenCallExpr does that)");
       });
     });

@@ -15,6 +15,7 @@
 #include "ir/walk.h"
 #include "passes/lineage.h"
 #include "passes/pass.h"
+#include "support/diag/pass.h"
 
 namespace pldc {
 
@@ -51,7 +52,7 @@ class Inference {
     for (const WindowAllocation& allocation : lineage_.allocations()) {
       evidence_[allocation.base];
       if (allocation.name.empty()) {
-        env_.diags.report<Diag::allocation_unnamed>(allocation.call->span)
+        env_.diags.report<diag::allocation_unnamed>(allocation.call->span)
             .help("give it a name: pl._dump.alloc_window_buffer(size, name='buffer')");
       }
     }
@@ -106,7 +107,7 @@ class Inference {
     const Span place = device != nullptr && device->span.valid() ? device->span : dispatch;
     if (const auto constant = const_int(device)) {
       if (*constant < 0) {
-        env_.diags.report<Diag::device_negative>(place, *constant);
+        env_.diags.report<diag::device_negative>(place, *constant);
         return false;
       }
       out.ids.insert(*constant);
@@ -115,7 +116,7 @@ class Inference {
     const auto* var = dyn<Var>(device);
     if (var == nullptr) {
       env_.diags
-          .report<Diag::device_form>(place,
+          .report<diag::device_form>(place,
                                      device != nullptr ? print_expr(device) : std::string("no expression"))
           .help(
               "dispatch with device=N, or inside `for r in pl.range(...)` with device=r; compute what "
@@ -126,7 +127,7 @@ class Inference {
     for (std::size_t i = loops_.size(); i-- > 0;) {
       if (loops_[i]->loop_var == var) return describe_loop(*loops_[i], place, out);
     }
-    env_.diags.report<Diag::device_not_loop_variable>(place, var->name.text())
+    env_.diags.report<diag::device_not_loop_variable>(place, var->name.text())
         .help("use the variable of the loop around the dispatch, or a constant");
     return false;
   }
@@ -140,7 +141,7 @@ class Inference {
     }
     const auto last = const_int(stop);
     if (!last) {
-      env_.diags.report<Diag::device_loop_bound>(place, name, print_expr(loop.stop))
+      env_.diags.report<diag::device_loop_bound>(place, name, print_expr(loop.stop))
           .note(loop.stop->span, "the bound of the loop")
           .help("loop to a constant or to pld.system.world_size()");
       return false;
@@ -148,12 +149,12 @@ class Inference {
     const auto start = const_int(lineage_.unwrap(loop.start));
     const auto step = const_int(lineage_.unwrap(loop.step));
     if (!start || !step) {
-      env_.diags.report<Diag::device_loop_start>(place, name, start ? "step" : "start",
+      env_.diags.report<diag::device_loop_start>(place, name, start ? "step" : "start",
                                                  print_expr(start ? loop.step : loop.start));
       return false;
     }
     if (*step != 1) {
-      env_.diags.report<Diag::device_loop_step>(place, name, *step)
+      env_.diags.report<diag::device_loop_step>(place, name, *step)
           .note(loop.span, "the loop")
           .help(
               "dispatch to each device by its number, or renumber the devices so that the loop counts by "
@@ -161,16 +162,16 @@ class Inference {
       return false;
     }
     if (*start < 0) {
-      env_.diags.report<Diag::device_negative>(place, *start);
+      env_.diags.report<diag::device_negative>(place, *start);
       return false;
     }
     if (*start >= *last) {
-      env_.diags.report<Diag::device_range_empty>(place, name, *start, *last)
+      env_.diags.report<diag::device_range_empty>(place, name, *start, *last)
           .help("remove the loop, or let it reach at least one device");
       return false;
     }
     if (static_cast<std::uint64_t>(*last) - static_cast<std::uint64_t>(*start) > kMaxRanks) {
-      env_.diags.report<Diag::domain_too_large>(place, *last - *start, kMaxRanks);
+      env_.diags.report<diag::domain_too_large>(place, *last - *start, kMaxRanks);
       return false;
     }
     for (std::int64_t id = *start; id < *last; ++id) out.ids.insert(id);
@@ -180,13 +181,13 @@ class Inference {
   void note_collective(const Call* call) {
     const CollectiveInfo* info = collective_info(call->op);
     if (call->op == OpId::pld_tensor_all_to_all_v && depth_ > 0) {
-      env_.diags.report<Diag::all_to_all_v_in_loop>(call->span)
+      env_.diags.report<diag::all_to_all_v_in_loop>(call->span)
           .help("move it out of the loop, or do the exchange inside a kernel");
       return;
     }
     const std::size_t wanted = info->operands.size();
     if (call->args.size() < wanted) {
-      env_.diags.report<Diag::collective_operands>(call->span, info->name, wanted, call->args.size());
+      env_.diags.report<diag::collective_operands>(call->span, info->name, wanted, call->args.size());
       return;
     }
     bool usable = true;
@@ -202,13 +203,13 @@ class Inference {
     if (bases.size() == 1) return true;
     const Span place = arg->span.valid() ? arg->span : call->span;
     if (bases.empty()) {
-      env_.diags.report<Diag::collective_not_window>(place, info.name, operand.role, print_expr(arg))
+      env_.diags.report<diag::collective_not_window>(place, info.name, operand.role, print_expr(arg))
           .help(
               "hand over the variable that pld.tensor.window(...) was assigned to, or a result that stands "
               "for it");
     } else {
       env_.diags
-          .report<Diag::collective_window_ambiguous>(place, info.name, operand.role, bases[0]->name.text(),
+          .report<diag::collective_window_ambiguous>(place, info.name, operand.role, bases[0]->name.text(),
                                                      bases[1]->name.text())
           .help("call the collective once for each window");
     }
@@ -222,7 +223,7 @@ class Inference {
       const Var* data = lineage_.base(call->args[static_cast<std::size_t>(info->coverage)]);
       const Devices from = evidence_.at(data);
       if (from.empty()) {
-        env_.diags.report<Diag::collective_no_coverage>(call->span, name_of_base(data), info->name)
+        env_.diags.report<diag::collective_no_coverage>(call->span, name_of_base(data), info->name)
             .note(lineage_.allocation(data)->stmt->span, "the data buffer is allocated here")
             .help(
                 "dispatch a chip function with it and device=, so that it is known on which devices it "
@@ -237,7 +238,7 @@ class Inference {
       if (info->coverage >= 0) continue;
       const Var* signal = lineage_.base(call->args[info->signal]);
       if (!evidence_.at(signal).empty()) continue;
-      env_.diags.report<Diag::barrier_no_coverage>(call->span, name_of_base(signal))
+      env_.diags.report<diag::barrier_no_coverage>(call->span, name_of_base(signal))
           .note(lineage_.allocation(signal)->stmt->span, "the signal buffer is allocated here")
           .help(
               "hand the signal to a chip function that is dispatched with device=, or use it as the signal "
@@ -251,10 +252,10 @@ class Inference {
   void check_dead() {
     for (const WindowAllocation& allocation : lineage_.allocations()) {
       if (allocation.views.empty()) {
-        env_.diags.report<Diag::allocation_without_view>(allocation.stmt->span, allocation.name)
+        env_.diags.report<diag::allocation_without_view>(allocation.stmt->span, allocation.name)
             .help("make a tensor of it with pld.tensor.window, or remove the allocation");
       } else if (evidence_.at(allocation.base).empty()) {
-        env_.diags.report<Diag::allocation_undispatched>(allocation.stmt->span, allocation.name)
+        env_.diags.report<diag::allocation_undispatched>(allocation.stmt->span, allocation.name)
             .help("hand a view of it to a chip function dispatched with device=, or remove the allocation");
       }
     }
@@ -355,12 +356,12 @@ class Materializer {
       if (domain == domains.end()) {
         domain = domains.insert(domains.end(), Domain{devices, {}});
         if (!devices.all && devices.ids.size() > kMaxRanks) {
-          env_.diags.report<Diag::domain_too_large>(allocation.stmt->span, devices.ids.size(), kMaxRanks);
+          env_.diags.report<diag::domain_too_large>(allocation.stmt->span, devices.ids.size(), kMaxRanks);
         }
       }
       for (const WindowAllocation* other : domain->slots) {
         if (other->name != allocation.name) continue;
-        env_.diags.report<Diag::allocation_duplicate_name>(allocation.stmt->span, allocation.name)
+        env_.diags.report<diag::allocation_duplicate_name>(allocation.stmt->span, allocation.name)
             .note(other->stmt->span, "the other allocation of that name")
             .help("rename one of them");
         break;

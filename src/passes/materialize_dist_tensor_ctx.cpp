@@ -14,6 +14,7 @@
 #include "ir/rewrite.h"
 #include "passes/pass.h"
 #include "passes/trace.h"
+#include "support/diag/pass.h"
 
 namespace pldc {
 
@@ -120,7 +121,7 @@ class CtxRewriter : public Rewriter {
     if (function_->is_host_orchestrator() || query->args.empty()) return query;
     if (const Var* found = context(query->args[0])) return found;
     env_.diags
-        .report<Diag::ctx_query_unresolved>(query->span, print_expr(query->args[0]), function_->name.text())
+        .report<diag::ctx_query_unresolved>(query->span, print_expr(query->args[0]), function_->name.text())
         .help(
             "ask for the context of a DistributedTensor that is a parameter of '{}', or take the context as "
             "a parameter",
@@ -193,7 +194,7 @@ class CtxRewriter : public Rewriter {
       if (found == nullptr) {
         const Span place = arg->span.valid() ? arg->span : call->span;
         env_.diags
-            .report<Diag::ctx_argument_unresolved>(
+            .report<diag::ctx_argument_unresolved>(
                 place, var != nullptr ? std::string(var->name.text()) : print_expr(arg),
                 function_->name.text(), callee.text())
             .help("take the tensor as a parameter of '{}', so that its context comes with it",
@@ -262,7 +263,7 @@ class CtxRewriter : public Rewriter {
       const Var* yielded = seed != ctx_of_.end() ? context(yield->values[i]) : nullptr;
       if (yielded == nullptr || yielded == seed->second) continue;
       env_.diags
-          .report<Diag::ctx_carry_rebound>(yield->span, args[i].var->name.text(), function_->name.text(),
+          .report<diag::ctx_carry_rebound>(yield->span, args[i].var->name.text(), function_->name.text(),
                                            seed->second->name.text(), yielded->name.text())
           .help("keep each tensor in a variable of its own inside the loop");
     }
@@ -283,7 +284,7 @@ class CtxRewriter : public Rewriter {
         continue;
       }
       env_.diags
-          .report<Diag::ctx_branches_differ>(branch.span, result->name.text(), function_->name.text(),
+          .report<diag::ctx_branches_differ>(branch.span, result->name.text(), function_->name.text(),
                                              first->name.text(), second->name.text())
           .help("use each tensor inside its own branch");
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "passes/run.h"
+#include "support/diag/driver.h"
 #include "support/pattern.h"
 
 namespace pldc {
@@ -51,7 +52,7 @@ void report_unknown(std::string_view name, DiagSink& diags) {
   const PassPlan known = known_passes();
   std::vector<std::string_view> names;
   for (const PlannedPass& pass : known) names.push_back(pass.name);
-  auto report = diags.report<Diag::unknown_pass>(Span{}, name);
+  auto report = diags.report<diag::unknown_pass>(Span{}, name);
   if (Glob::is_glob(name)) return;
   const std::string_view guess = closest(name, names);
   if (!guess.empty()) {
@@ -112,7 +113,7 @@ class ListReader {
       break;
     }
     if (chosen->pass == nullptr) {
-      diags_.report<Diag::pass_not_here>(Span{}, chosen->name)
+      diags_.report<diag::pass_not_here>(Span{}, chosen->name)
           .help("leave it out: the passes behind it work without it, or say what they miss");
       return;
     }
@@ -141,7 +142,7 @@ std::size_t find_in_plan(const PassPlan& plan, std::string_view selector, std::s
   if (std::none_of(known.begin(), known.end(), [&](const PlannedPass& p) { return selects(selector, p); })) {
     report_unknown(selector, diags);
   } else {
-    diags.report<Diag::pass_not_in_run>(Span{}, selector, option)
+    diags.report<diag::pass_not_in_run>(Span{}, selector, option)
         .help("`pldc list passes` shows the default pipeline");
   }
   return plan.size();
@@ -163,7 +164,7 @@ void check_options(const PassOptionValues& values, DiagSink& diags) {
     if (option == pass->options.end()) {
       std::vector<std::string_view> keys;
       for (const PassOption& o : pass->options) keys.push_back(o.key);
-      auto report = diags.report<Diag::unknown_pass_option>(Span{}, pass_name, key);
+      auto report = diags.report<diag::unknown_pass_option>(Span{}, pass_name, key);
       if (keys.empty()) {
         report.help("the pass has no options");
       } else {
@@ -183,7 +184,7 @@ void check_options(const PassOptionValues& values, DiagSink& diags) {
       allowed = !value.empty() &&
                 std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });
     }
-    if (!allowed) diags.report<Diag::bad_pass_option_value>(Span{}, value, pass_name, key, option->values);
+    if (!allowed) diags.report<diag::bad_pass_option_value>(Span{}, value, pass_name, key, option->values);
   }
 }
 
@@ -198,7 +199,7 @@ bool add_pass_option(std::string_view text, PassOptionValues& values, DiagSink& 
   const std::size_t dot = text.find('.');
   if (equals == std::string_view::npos || dot == std::string_view::npos || dot > equals || dot == 0 ||
       equals == dot + 1) {
-    diags.report<Diag::bad_pass_option_form>(Span{}, text);
+    diags.report<diag::bad_pass_option_form>(Span{}, text);
     return false;
   }
   values[std::string(text.substr(0, equals))] = std::string(text.substr(equals + 1));
@@ -223,7 +224,7 @@ std::optional<PassPlan> plan_passes(const PipelineOptions& options, DiagSink& di
   if (!options.stop_after.empty()) end = find_in_plan(plan, options.stop_after, "--stop-after", diags) + 1;
   if (diags.error_count() != errors) return std::nullopt;
   if (end < begin) {
-    diags.report<Diag::stop_before_start>(Span{}, options.stop_after, options.start_after);
+    diags.report<diag::stop_before_start>(Span{}, options.stop_after, options.start_after);
     return std::nullopt;
   }
   PassPlan chosen(plan.begin() + static_cast<std::ptrdiff_t>(begin),

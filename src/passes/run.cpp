@@ -7,6 +7,7 @@
 #include "frontend/text.h"
 #include "ir/same.h"
 #include "support/check.h"
+#include "support/diag/driver.h"
 
 namespace pldc {
 
@@ -71,7 +72,7 @@ const PassInfo* disabled_producer(const PipelineOptions& options, Property prope
 }
 
 void report_needed(const PlannedPass& planned, Span place, DiagSink& diags) {
-  diags.report<Diag::pass_needed>(place, planned.name)
+  diags.report<diag::pass_needed>(place, planned.name)
       .help("write this without the construct, or run the text that another compiler printed after {}",
             planned.name);
 }
@@ -79,12 +80,12 @@ void report_needed(const PlannedPass& planned, Span place, DiagSink& diags) {
 void report_missing_property(const PlannedPass& planned, Property property, const Diagnostic& finding,
                              const PipelineOptions& options, DiagSink& diags) {
   if (const PassInfo* left_out = disabled_producer(options, property)) {
-    diags.report<Diag::disabled_pass_needed>(finding.span, left_out->name, planned.name, name_of(property),
+    diags.report<diag::disabled_pass_needed>(finding.span, left_out->name, planned.name, name_of(property),
                                              finding.message);
     return;
   }
   auto report =
-      diags.report<Diag::property_missing>(finding.span, planned.name, name_of(property), finding.message);
+      diags.report<diag::property_missing>(finding.span, planned.name, name_of(property), finding.message);
   for (const PassInfo& pass : all_passes()) {
     if (!pass.produced.has(property) || pass.name == planned.name) continue;
     report.help("run {} before it", pass.name);
@@ -180,7 +181,7 @@ class Runner {
     bool fine = true;
     for_each_property(set, [&](Property property) {
       if (verify(property, program, diags_)) return;
-      diags_.report<Diag::verification_failed>(Span{}, when, pass, name_of(property));
+      diags_.report<diag::verification_failed>(Span{}, when, pass, name_of(property));
       fine = false;
     });
     return fine;
@@ -190,7 +191,7 @@ class Runner {
     bool fine = verify_input(program, diags_);
     for_each_property(both(held_, kChecked), [&](Property property) {
       if (verify(property, program, diags_)) return;
-      diags_.report<Diag::verification_failed>(Span{}, "after", "the last pass", name_of(property));
+      diags_.report<diag::verification_failed>(Span{}, "after", "the last pass", name_of(property));
       fine = false;
     });
     return fine;
@@ -207,14 +208,14 @@ class Runner {
     const Module again = parse(*file, fresh, findings);
     if (again.program == nullptr) {
       const std::vector<Diagnostic> all = findings.take();
-      diags_.report<Diag::stage_unreadable>(
+      diags_.report<diag::stage_unreadable>(
           Span{}, pass, all.empty() ? std::string("no reason given") : all.front().message,
           all.empty() ? std::string() : sources.describe(all.front().span));
       return false;
     }
     const std::vector<Difference> found = differences(program, again.program, 1);
     if (found.empty()) return true;
-    diags_.report<Diag::stage_round_trip>(found.front().left_span, pass, found.front().path,
+    diags_.report<diag::stage_round_trip>(found.front().left_span, pass, found.front().path,
                                           found.front().left, found.front().right);
     return false;
   }
@@ -249,10 +250,10 @@ bool check_plan(const PassPlan& plan, const PipelineOptions& options, const Prog
       for (const auto& [gone, by] : destroyed) {
         if (gone != property) continue;
         if (const PassInfo* left_out = disabled_producer(options, property)) {
-          diags.report<Diag::disabled_pass_needed>(Span{}, left_out->name, planned.name, name_of(property),
+          diags.report<diag::disabled_pass_needed>(Span{}, left_out->name, planned.name, name_of(property),
                                                    fmt::format("{} may destroy it", by));
         } else {
-          diags.report<Diag::property_destroyed>(Span{}, planned.name, name_of(property), by);
+          diags.report<diag::property_destroyed>(Span{}, planned.name, name_of(property), by);
         }
         return;
       }

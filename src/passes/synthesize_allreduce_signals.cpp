@@ -14,6 +14,7 @@
 #include "ir/walk.h"
 #include "passes/lineage.h"
 #include "passes/pass.h"
+#include "support/diag/pass.h"
 
 namespace pldc {
 
@@ -138,7 +139,7 @@ class Synthesizer : public Rewriter {
       walk_expr(root, [&](const Expr* e) {
         const Call* call = as_allreduce(e);
         if (call == nullptr || (direct_allowed && e == root)) return;
-        env_.diags.report<Diag::allreduce_nested>(call->span)
+        env_.diags.report<diag::allreduce_nested>(call->span)
             .help("assign its result to a variable in a statement before and use the variable here");
       });
     };
@@ -151,7 +152,7 @@ class Synthesizer : public Rewriter {
     const AttrValue* value = find_attr(call->kwargs, "core_num");
     if (value == nullptr) return 1;
     if (value->kind != AttrKind::Int || value->integer <= 0) {
-      env_.diags.report<Diag::allreduce_core_num>(call->span, value->kind == AttrKind::Int
+      env_.diags.report<diag::allreduce_core_num>(call->span, value->kind == AttrKind::Int
                                                                   ? fmt::format("{}", value->integer)
                                                                   : std::string("another kind of value"));
       return 0;
@@ -162,17 +163,17 @@ class Synthesizer : public Rewriter {
   // Checks the call; true if it is an all-reduce that needs a signal.
   bool needs_signal(const Call* call) {
     if (call->args.empty() || call->args.size() > 2) {
-      env_.diags.report<Diag::allreduce_operands>(call->span, call->args.size());
+      env_.diags.report<diag::allreduce_operands>(call->span, call->args.size());
       return false;
     }
     if (loops_ > 0 && env_.strict_signals) {
-      env_.diags.report<Diag::allreduce_in_loop_strict>(call->span)
+      env_.diags.report<diag::allreduce_in_loop_strict>(call->span)
           .help("move it out of the loop, or leave out --strict-signals");
       return false;
     }
     if (call->args.size() == 2) return false;
     if (loops_ > 0 && !shared_) {
-      env_.diags.report<Diag::allreduce_implicit_in_loop>(call->span)
+      env_.diags.report<diag::allreduce_implicit_in_loop>(call->span)
           .help(
               "pass a signal window as second operand (it may be used again in each iteration), or move the "
               "all-reduce out of the loop")
@@ -261,7 +262,7 @@ class Synthesizer : public Rewriter {
     if (call == nullptr || call->args.size() != 1) return;
     const Var* base = lineage_->base(call->args[0]);
     if (base == nullptr) {
-      env_.diags.report<Diag::allreduce_target_unknown>(call->span)
+      env_.diags.report<diag::allreduce_target_unknown>(call->span)
           .help("reduce a view that pld.tensor.window made in this function, or pass a signal");
       return;
     }

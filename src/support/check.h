@@ -16,8 +16,9 @@ class InternalError : public std::logic_error {
 
 }  // namespace pldc
 
-#define PLDC_CHECK(cond, what)                                                          \
-  do {                                                                                  \
+#define PLDC_CHECK(cond, what)                                                                 \
+  do {                                                                                         \
     if (!(cond)) ::pldc::internal_error(__FILE__, __LINE__, std::string(#cond ": ") + (what)); \
   } while (false)
-#define PLDC_UNREACHABLE(what) ::pldc::internal_error(__FILE__, __LINE__, std::string("unreachable: ") + (what))
+#define PLDC_UNREACHABLE(what) \
+  ::pldc::internal_error(__FILE__, __LINE__, std::string("unreachable: ") + (what))

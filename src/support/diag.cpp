@@ -5,13 +5,12 @@
 
 namespace pldc {
 
-std::string diag_code(Diag id) { return fmt::format("PLD{:04}", diag_info(id).code); }
+std::string diag_code(const DiagInfo& kind) { return fmt::format("PLD{:04}", kind.code); }
 
-DiagBuilder DiagSink::add(Diag id, Span span, std::string message) {
-  const DiagInfo& info = diag_info(id);
-  Severity severity = info.severity;
+DiagBuilder DiagSink::add(const DiagInfo& kind, Span span, std::string message) {
+  Severity severity = kind.severity;
   if (severity == Severity::Warning) {
-    if (options_.disabled.find(info.id) != options_.disabled.end()) return DiagBuilder(nullptr);
+    if (options_.disabled.find(kind.id) != options_.disabled.end()) return DiagBuilder(nullptr);
     if (options_.warnings_as_errors) severity = Severity::Error;
   }
   if (severity == Severity::Error) {
@@ -19,7 +18,7 @@ DiagBuilder DiagSink::add(Diag id, Span span, std::string message) {
     if (full()) return DiagBuilder(nullptr);
     ++errors_;
   }
-  all_.push_back({id, severity, span, std::move(message), {}, {}});
+  all_.push_back({&kind, severity, span, std::move(message), {}, {}});
   return DiagBuilder(&all_.back());
 }
 
@@ -33,7 +32,7 @@ std::vector<Diagnostic> DiagSink::take() {
   for (Diagnostic& next : sorted) {
     bool seen = false;
     for (auto it = result.rbegin(); it != result.rend() && it->span.begin == next.span.begin && !seen; ++it) {
-      seen = it->id == next.id && it->span == next.span && it->message == next.message;
+      seen = it->kind == next.kind && it->span == next.span && it->message == next.message;
     }
     if (!seen) result.push_back(std::move(next));
   }

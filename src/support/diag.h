@@ -1,18 +1,20 @@
 // Diagnostics. Each kind is declared once, in diag/*.def, with its code, severity, format, explanation and an
 // example; a call site names the kind and passes the arguments, whose number and types are checked at compile time.
+// A table is seen only through its own header (diag/parse.h, ...), so that a new kind rebuilds its users alone.
 //
-//   diags.report<Diag::unknown_op>(span, name).help("did you mean '{}'?", guess).note(where, "...");
+//   diags.report<diag::unknown_op>(span, name).help("did you mean '{}'?", guess).note(where, "...");
 //
 // A message says what was found and what is allowed; help() gives the remedy.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "support/source.h"
 
@@ -20,34 +22,23 @@ namespace pldc {
 
 enum class Severity : std::uint8_t { Note, Warning, Error };
 
-enum class Diag : std::uint16_t {
-#define PLDC_DIAG(id, code, severity, format, explanation, example) id,
-#include "support/diag/all.def"
-#undef PLDC_DIAG
-  count_
-};
-
+// One kind of diagnostic. Kinds are compared by address; each exists once in the program.
 struct DiagInfo {
-  std::string_view id;           // snake_case: the name in `-W NAME`
-  std::uint16_t code;            // printed as PLD%04d
+  std::string_view id;  // snake_case: the name in `-W NAME`
+  std::uint16_t code;   // printed as PLD%04d
   Severity severity;
   std::string_view format;       // fmt syntax
   std::string_view explanation;  // a paragraph for `pldc explain`
   std::string_view example;      // program text or command that triggers it
 };
 
-inline constexpr DiagInfo kDiagInfo[] = {
-#define PLDC_DIAG(id, code, severity, format, explanation, example) \
-  {#id, code, Severity::severity, format, explanation, example},
-#include "support/diag/all.def"
-#undef PLDC_DIAG
-};
-inline constexpr std::size_t kDiagCount = static_cast<std::size_t>(Diag::count_);
-static_assert(std::size(kDiagInfo) == kDiagCount);
+#define PLDC_DECLARE_DIAG(id, code, severity, format, explanation, example) \
+  inline constexpr DiagInfo id{#id, code, Severity::severity, format, explanation, example};
 
-constexpr const DiagInfo& diag_info(Diag id) { return kDiagInfo[static_cast<std::size_t>(id)]; }
+// Every kind of every table, in the order of the codes' ranges.
+std::span<const DiagInfo* const> all_diags();
 // "PLD0123"
-std::string diag_code(Diag id);
+std::string diag_code(const DiagInfo& kind);
 
 struct RelatedPlace {
   Span span;
@@ -55,7 +46,7 @@ struct RelatedPlace {
 };
 
 struct Diagnostic {
-  Diag id;
+  const DiagInfo* kind;
   Severity severity;
   Span span;
   std::string message;
@@ -94,9 +85,9 @@ class DiagSink {
  public:
   explicit DiagSink(DiagOptions options = {}) : options_(std::move(options)) {}
 
-  template <Diag D, class... Args>
+  template <const DiagInfo& D, class... Args>
   DiagBuilder report(Span span, Args&&... args) {
-    static constexpr std::string_view text = diag_info(D).format;
+    static constexpr std::string_view text = D.format;
     return add(D, span, fmt::format(fmt::format_string<Args...>(text), std::forward<Args>(args)...));
   }
 
@@ -111,7 +102,7 @@ class DiagSink {
   const std::vector<Diagnostic>& all() const { return all_; }
 
  private:
-  DiagBuilder add(Diag id, Span span, std::string message);
+  DiagBuilder add(const DiagInfo& kind, Span span, std::string message);
 
   DiagOptions options_;
   std::vector<Diagnostic> all_;

@@ -2,10 +2,10 @@
 // no file format and must not be stored.
 #pragma once
 
+#include <xxhash.h>
+
 #include <cstdint>
 #include <string_view>
-
-#include <xxhash.h>
 
 namespace pldc {
 

@@ -211,7 +211,7 @@ std::string render_text(const std::vector<Diagnostic>& diagnostics, const Source
   const Colors& colors = color ? kAnsi : kPlain;
   std::string out;
   for (const Diagnostic& d : diagnostics) {
-    show_line(out, sources, d.span, d.severity, d.message, diag_code(d.id), colors);
+    show_line(out, sources, d.span, d.severity, d.message, diag_code(*d.kind), colors);
     for (const std::string& help : d.help) {
       out += fmt::format("  {}help:{} {}\n", colors.note, colors.off, printable(help));
     }
@@ -257,8 +257,8 @@ std::string render_json(const std::vector<Diagnostic>& diagnostics, const Source
   for (const Diagnostic& d : diagnostics) {
     Json line;
     line["severity"] = word_of(d.severity);
-    line["code"] = diag_code(d.id);
-    line["id"] = diag_info(d.id).id;
+    line["code"] = diag_code(*d.kind);
+    line["id"] = d.kind->id;
     line["message"] = d.message;
     add_range(line, range_of(d.span, sources));
     line["help"] = d.help;
@@ -307,14 +307,14 @@ Json sarif_location(const Range& range) {
 
 std::string render_sarif(const std::vector<Diagnostic>& diagnostics, const SourceManager& sources) {
   Json results = Json::array();
-  std::vector<Diag> rules;
+  std::vector<const DiagInfo*> rules;
   for (const Diagnostic& d : diagnostics) {
-    auto rule = std::find(rules.begin(), rules.end(), d.id);
-    if (rule == rules.end()) rule = rules.insert(rules.end(), d.id);
+    auto rule = std::find(rules.begin(), rules.end(), d.kind);
+    if (rule == rules.end()) rule = rules.insert(rules.end(), d.kind);
     std::string message = d.message;
     for (const std::string& help : d.help) message += "\nhelp: " + help;
     Json result;
-    result["ruleId"] = diag_code(d.id);
+    result["ruleId"] = diag_code(*d.kind);
     result["ruleIndex"] = rule - rules.begin();
     result["level"] = word_of(d.severity);
     result["message"]["text"] = message;
@@ -332,11 +332,11 @@ std::string render_sarif(const std::vector<Diagnostic>& diagnostics, const Sourc
   driver["name"] = "pldc";
   driver["version"] = kVersion;
   driver["rules"] = Json::array();
-  for (const Diag id : rules) {
+  for (const DiagInfo* kind : rules) {
     Json rule;
-    rule["id"] = diag_code(id);
-    rule["name"] = diag_info(id).id;
-    rule["shortDescription"]["text"] = diag_info(id).explanation;
+    rule["id"] = diag_code(*kind);
+    rule["name"] = kind->id;
+    rule["shortDescription"]["text"] = kind->explanation;
     driver["rules"].push_back(std::move(rule));
   }
   Json run;

@@ -96,10 +96,9 @@ bool word_occurs(const std::string& text, const std::string& word) {
 bool check_coverage(const fs::path& root) {
   const std::string text = all_tests(root);
   std::set<std::string> uncovered;
-  for (std::size_t i = 0; i < pldc::kDiagCount; ++i) {
-    const auto id = static_cast<pldc::Diag>(i);
-    const std::string name(pldc::diag_info(id).id);
-    if (!word_occurs(text, pldc::diag_code(id)) && !word_occurs(text, name)) uncovered.insert(name);
+  for (const pldc::DiagInfo* kind : pldc::all_diags()) {
+    const std::string name(kind->id);
+    if (!word_occurs(text, pldc::diag_code(*kind)) && !word_occurs(text, name)) uncovered.insert(name);
   }
   const fs::path list = root / "tests/data/errors/uncovered.txt";
   std::set<std::string> allowed;

@@ -4,6 +4,7 @@
 
 #include "codegen/chip/emitter.h"
 #include "ir/walk.h"
+#include "support/diag/codegen.h"
 
 namespace pldc {
 
@@ -102,7 +103,7 @@ void ChipEmitter::parameters(const Signature& signature) {
   if (signature.params.size() != function_->params.size()) {
     for (const Param& p : function_->params) {
       if (signature.find(p.var) != nullptr) continue;
-      env_.diags.report<Diag::codegen_argument>(
+      env_.diags.report<diag::codegen_argument>(
           p.var->span, plain_name(p.var->name.text()), function_->name.text(),
           "only tensors, scalars and communication contexts can be passed");
     }
@@ -206,7 +207,7 @@ void ChipEmitter::scope(const ScopeStmt* scope, bool tail) {
   constexpr std::string_view kNames[] = {"in-core", "level", "cluster", "graph",
                                          "spmd",    "split", "runtime", "domain"};
   env_.diags
-      .report<Diag::codegen_scope>(scope->span, kNames[static_cast<std::size_t>(scope->scope)],
+      .report<diag::codegen_scope>(scope->span, kNames[static_cast<std::size_t>(scope->scope)],
                                    "an orchestration")
       .help("put the statements into an InCore function and call it");
 }

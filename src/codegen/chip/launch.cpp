@@ -5,6 +5,7 @@
 
 #include "codegen/chip/emitter.h"
 #include "ir/walk.h"
+#include "support/diag/codegen.h"
 
 namespace pldc {
 namespace {
@@ -75,12 +76,12 @@ void ChipEmitter::call_function(const Stmt* stmt, const Var* result, const Expr*
   const Span span = call->span.valid() ? call->span : stmt->span;
   const Function* callee = env_.program.find(name);
   if (callee == nullptr) {
-    env_.diags.report<Diag::codegen_callee>(span, function_->name.text(), name.text(),
+    env_.diags.report<diag::codegen_callee>(span, function_->name.text(), name.text(),
                                             "the program has no such function");
     return;
   }
   if (callee->is_host_orchestrator() || callee->level == Level::HOST) {
-    env_.diags.report<Diag::codegen_callee>(span, function_->name.text(), name.text(),
+    env_.diags.report<diag::codegen_callee>(span, function_->name.text(), name.text(),
                                             "that is a function of the host");
     return;
   }
@@ -129,7 +130,7 @@ bool ChipEmitter::arguments(const Function* callee, List<const Expr*> args, Attr
     if (missing != 0 && !is_context && (next >= args.size() || args[next]->type->kind == TypeKind::CommCtx)) {
       arg.made = dyn<TensorType>(type);
       if (arg.made == nullptr || param.direction == ParamDirection::In) {
-        env_.diags.report<Diag::codegen_argument>(span, plain_name(param.var->name.text()),
+        env_.diags.report<diag::codegen_argument>(span, plain_name(param.var->name.text()),
                                                   callee->name.text(),
                                                   "it is missing, and only Out tensors may be left out");
         return false;
@@ -138,7 +139,7 @@ bool ChipEmitter::arguments(const Function* callee, List<const Expr*> args, Attr
       continue;
     }
     if (next >= args.size()) {
-      env_.diags.report<Diag::codegen_argument>(span, plain_name(param.var->name.text()), callee->name.text(),
+      env_.diags.report<diag::codegen_argument>(span, plain_name(param.var->name.text()), callee->name.text(),
                                                 "it is missing");
       return false;
     }
@@ -147,7 +148,8 @@ bool ChipEmitter::arguments(const Function* callee, List<const Expr*> args, Attr
       const ArgDirection given = written->directions[next];
       if (given != ArgDirection::Scalar) arg.direction = given;
     }
-    const bool writes = arg.direction == ArgDirection::Output || arg.direction == ArgDirection::OutputExisting;
+    const bool writes =
+        arg.direction == ArgDirection::Output || arg.direction == ArgDirection::OutputExisting;
     if (writes && std::find(launch_.kept.begin(), launch_.kept.end(), value) != launch_.kept.end()) {
       arg.direction = ArgDirection::InOut;
     }
@@ -162,11 +164,11 @@ bool ChipEmitter::arguments(const Function* callee, List<const Expr*> args, Attr
       const Var* from = root(value);
       arg.text = from != nullptr ? names_.of(from) : std::string();
       if (arg.text.empty()) {
-        env_.diags.report<Diag::codegen_no_value>(value->span.valid() ? value->span : span, brief(value));
+        env_.diags.report<diag::codegen_no_value>(value->span.valid() ? value->span : span, brief(value));
         return false;
       }
     } else {
-      env_.diags.report<Diag::codegen_argument>(
+      env_.diags.report<diag::codegen_argument>(
           span, plain_name(param.var->name.text()), callee->name.text(),
           "only tensors, scalars and communication contexts can be passed");
       return false;
@@ -180,13 +182,13 @@ bool ChipEmitter::arguments(const Function* callee, List<const Expr*> args, Attr
 int ChipEmitter::kernel_id(const Function* kernel, Signature signature, Span span) {
   if (signature.tensors > 32 || signature.scalars > 16) {
     const bool tensors = signature.tensors > 32;
-    env_.diags.report<Diag::codegen_kernel_limits>(span, kernel->name.text(),
+    env_.diags.report<diag::codegen_kernel_limits>(span, kernel->name.text(),
                                                    tensors ? signature.tensors : signature.scalars,
                                                    tensors ? "tensors" : "scalars", tensors ? 32 : 16);
   }
   if (kernel->requires_runtime_binding || find_attr(kernel->attrs, "external_source") != nullptr) {
     env_.diags
-        .report<Diag::codegen_external>(kernel->name_span, kernel->name.text(), "it is bound at run time")
+        .report<diag::codegen_external>(kernel->name_span, kernel->name.text(), "it is bound at run time")
         .help("write its body in the program");
   }
   const auto same = [&](const ChipKernel& k) {
@@ -239,14 +241,15 @@ void ChipEmitter::start_wrapper(const Function* wrapper, List<const Expr*> args,
   Gathering gathering{wrapper, cubes + vectors, {}};
   if (cubes == 1 && vectors >= 1 && others == 0) {
     if (vectors > 2) {
-      env_.diags.report<Diag::codegen_group_parts>(
+      env_.diags.report<diag::codegen_group_parts>(
           call->span, wrapper->name.text(), fmt::format("{} vector kernels; a group has at most 2", vectors));
       return;
     }
     gathering_ = &gathering;
   }
   const AttrValue* written = find_attr(attrs_of(call), "arg_directions");
-  for (std::size_t i = 0; written != nullptr && i < written->directions.size() && i < wrapper->params.size(); ++i) {
+  for (std::size_t i = 0; written != nullptr && i < written->directions.size() && i < wrapper->params.size();
+       ++i) {
     if (written->directions[i] == ArgDirection::InOut) launch_.kept.push_back(wrapper->params[i].var);
   }
   if (wrapper == function_) {

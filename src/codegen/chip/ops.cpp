@@ -3,6 +3,7 @@
 
 #include "codegen/chip/emitter.h"
 #include "ir/check_op.h"
+#include "support/diag/codegen.h"
 
 namespace pldc {
 namespace {
@@ -29,11 +30,11 @@ std::string ChipEmitter::u32_array(List<const Expr*> list, std::string_view pref
 
 std::string ChipEmitter::info(List<const Expr*> shape, DType dtype, Span span) {
   if (abi_dtype(dtype).empty()) {
-    env_.diags.report<Diag::codegen_dtype>(span, "a tensor that is made here", name_of(dtype), "the runtime");
+    env_.diags.report<diag::codegen_dtype>(span, "a tensor that is made here", name_of(dtype), "the runtime");
     return "c0";
   }
   if (shape.empty() || shape.size() > kMaxAxes) {
-    env_.diags.report<Diag::codegen_rank>(span, "a tensor that is made here", shape.size(), "a tensor has",
+    env_.diags.report<diag::codegen_rank>(span, "a tensor that is made here", shape.size(), "a tensor has",
                                           kMaxAxes);
     return "c0";
   }
@@ -125,7 +126,7 @@ void ChipEmitter::call_op(const Stmt* stmt, const Var* result, const Call* call)
   if (call->op == OpId::tensor_assemble) {
     const AttrValue* atomic = find_attr(call->kwargs, "atomic");
     if (atomic != nullptr && atomic->integer != 0) {
-      env_.diags.report<Diag::codegen_atomic_assemble>(call->span.valid() ? call->span : stmt->span,
+      env_.diags.report<diag::codegen_atomic_assemble>(call->span.valid() ? call->span : stmt->span,
                                                        "an orchestration");
       return;
     }

@@ -5,6 +5,7 @@
 
 #include "codegen/device/body.h"
 #include "ir/walk.h"
+#include "support/diag/codegen.h"
 
 namespace pldc {
 namespace {
@@ -156,7 +157,7 @@ void KernelBody::yield(List<const Expr*> values) {
       const TensorRef from = tensor(values[i]);
       const TensorRef& to = tensors_[carry.var];
       if (!(from.stride == to.stride)) {
-        env.diags.report<Diag::kernel_branch_tensor>(values[i]->span, plain_name(carry.var->name.text()))
+        env.diags.report<diag::kernel_branch_tensor>(values[i]->span, plain_name(carry.var->name.text()))
             .help("copy one of the tensors into memory of the same layout");
       }
       scalar_moves.push_back({fmt::format("__gm__ {}*", cpp_memory_type(tensor_type->dtype)), carry.name,

@@ -6,6 +6,7 @@
 #include "codegen/device/ops.h"
 #include "codegen/device/transfer.h"
 #include "ir/check_op.h"
+#include "support/diag/codegen.h"
 
 namespace pldc {
 namespace {
@@ -55,7 +56,7 @@ bool remote_store(KernelBody& body, const OpCall& op) {
   for (std::size_t i = 0; i + 1 < source.shape.size(); ++i) rows = product(rows, source.shape[i]);
   const Extent cols = source.shape.empty() ? Extent(1) : source.shape.back();
   if (!rows.constant || !cols.constant) {
-    body.env.diags.report<Diag::kernel_operand>(op.span(), "src", op.info().name, "of constant shape")
+    body.env.diags.report<diag::kernel_operand>(op.span(), "src", op.info().name, "of constant shape")
         .help("load the tensor into a tile, and store that with pld.tile.remote_store");
     return false;
   }
@@ -208,7 +209,7 @@ bool wait(KernelBody& body, const OpCall& op) {
 // The task must not finish before the cell has its value, but what follows need not wait.
 bool defer_wait(KernelBody& body, const OpCall& op) {
   if (!body.at_top_level()) {
-    body.env.diags.report<Diag::kernel_defer_wait>(op.span(), body.kernel.name.text())
+    body.env.diags.report<diag::kernel_defer_wait>(op.span(), body.kernel.name.text())
         .help("move it out of the loop or branch, or use pld.system.wait");
     return false;
   }

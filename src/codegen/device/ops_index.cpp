@@ -5,6 +5,7 @@
 
 #include "codegen/device/ops.h"
 #include "codegen/device/transfer.h"
+#include "support/diag/codegen.h"
 
 namespace pldc {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 // Flat indices count the elements of the IR's rows: a tile with padded rows would be read at the wrong places.
 bool require_packed(KernelBody& body, const OpCall& op, const TileRef& tile) {
   if (tile.is_packed()) return true;
-  body.env.diags.report<Diag::kernel_padded_rows>(op.span(), op.info().name)
+  body.env.diags.report<diag::kernel_padded_rows>(op.span(), op.info().name)
       .help("use rows whose length is a multiple of 32 bytes");
   return false;
 }
@@ -134,7 +135,7 @@ bool gather_compare(KernelBody& body, const OpCall& op) {
 
 bool require_fp32(KernelBody& body, const OpCall& op, const TileRef& tile) {
   if (tile.form.dtype == DType::FP32) return true;
-  body.env.diags.report<Diag::kernel_dtype>(op.span(), op.info().name, name_of(tile.form.dtype))
+  body.env.diags.report<diag::kernel_dtype>(op.span(), op.info().name, name_of(tile.form.dtype))
       .help("cast the values to FP32 first");
   return false;
 }

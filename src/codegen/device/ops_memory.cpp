@@ -6,6 +6,7 @@
 #include "codegen/device/ops.h"
 #include "codegen/device/transfer.h"
 #include "ir/check_op.h"
+#include "support/diag/codegen.h"
 
 namespace pldc {
 namespace {
@@ -28,7 +29,7 @@ bool has_atomic_add(DType dtype) {
 bool is_atomic_add(KernelBody& body, const OpCall& op, DType dtype, bool& atomic) {
   atomic = keyword_int(op, "atomic", 0) == static_cast<std::int64_t>(AtomicType::Add);
   if (!atomic || has_atomic_add(dtype)) return true;
-  body.env.diags.report<Diag::kernel_atomic>(op.span(), op.info().name, name_of(dtype))
+  body.env.diags.report<diag::kernel_atomic>(op.span(), op.info().name, name_of(dtype))
       .help("cast the tile to one of them before it is stored");
   return false;
 }
@@ -207,7 +208,7 @@ bool gather_row(KernelBody& body, const OpCall& op) {
   const std::size_t rank = tensor.stride.size();
   if (at == nullptr || extents_of == nullptr || at->elements.size() != 2 ||
       extents_of->elements.size() != rank || rank < 2) {
-    body.env.diags.report<Diag::kernel_tile_rank>(op.span(), op.info().name, rank)
+    body.env.diags.report<diag::kernel_tile_rank>(op.span(), op.info().name, rank)
         .help("use lists of two elements");
     return false;
   }
@@ -241,7 +242,7 @@ bool mgather(KernelBody& body, const OpCall& op) {
   const bool rows = keyword_int(op, "coalesce", 0) == 0;
   const TensorRef memory = body.tensor(op.arg(0));
   if (!body.is_tile(op.arg(1)) || oob < 0 || oob > 3) {
-    body.env.diags.report<Diag::kernel_operand>(op.span(), "idx", op.info().name, "a tile")
+    body.env.diags.report<diag::kernel_operand>(op.span(), "idx", op.info().name, "a tile")
         .help("load the indices into a tile first");
     return false;
   }
@@ -315,7 +316,7 @@ bool tensor_reshape(KernelBody& body, const OpCall& op) {
     }
   } else {
     if (!out.known_strides) {
-      body.env.diags.report<Diag::kernel_view_gaps>(op.span(), op.info().name, out.base)
+      body.env.diags.report<diag::kernel_view_gaps>(op.span(), op.info().name, out.base)
           .help("pass the tensor itself instead of a part of it, or reshape before the part is taken");
       return false;
     }

@@ -6,6 +6,7 @@
 #include "codegen/device/ops.h"
 #include "codegen/device/transfer.h"
 #include "ir/check_op.h"
+#include "support/diag/codegen.h"
 
 namespace pldc {
 
@@ -33,7 +34,7 @@ bool tile_offset(KernelBody& body, const OpCall& op, const TileType* type, const
   const std::size_t rank = type->shape.size();
   if (list == nullptr || list->elements.size() != rank || rank == 0) {
     body.env.diags
-        .report<Diag::kernel_indices>(op.span(), op.info().name, list != nullptr ? list->elements.size() : 0,
+        .report<diag::kernel_indices>(op.span(), op.info().name, list != nullptr ? list->elements.size() : 0,
                                       rank)
         .help("give one offset for each dimension of the tile");
     return false;
@@ -175,7 +176,7 @@ bool tile_reshape(KernelBody& body, const OpCall& op) {
     return true;
   }
   if (!same_elements) {
-    body.env.diags.report<Diag::kernel_padded_rows>(op.span(), op.info().name)
+    body.env.diags.report<diag::kernel_padded_rows>(op.span(), op.info().name)
         .help("use rows whose length is a multiple of 32 bytes");
     return false;
   }
@@ -295,7 +296,7 @@ bool tile_transpose(KernelBody& body, const OpCall& op) {
   if (a < 0) a += rank;
   if (b < 0) b += rank;
   if (std::min(a, b) != rank - 2 || std::max(a, b) != rank - 1) {
-    body.env.diags.report<Diag::kernel_transpose>(op.span(), op.info().name, a, b)
+    body.env.diags.report<diag::kernel_transpose>(op.span(), op.info().name, a, b)
         .help("swap the last two dimensions, or reshape the tile first");
     return false;
   }

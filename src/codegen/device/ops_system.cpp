@@ -5,6 +5,7 @@
 
 #include "codegen/device/ops.h"
 #include "codegen/device/transfer.h"
+#include "support/diag/codegen.h"
 
 namespace pldc {
 
@@ -23,7 +24,7 @@ bool element_of(KernelBody& body, const OpCall& op, const TileRef& tile, const E
   const std::size_t rank = type != nullptr ? type->shape.size() : 0;
   if (list == nullptr || list->elements.size() != rank || rank == 0) {
     body.env.diags
-        .report<Diag::kernel_indices>(op.span(), op.info().name, list != nullptr ? list->elements.size() : 0,
+        .report<diag::kernel_indices>(op.span(), op.info().name, list != nullptr ? list->elements.size() : 0,
                                       rank)
         .help("give one index for each dimension of the tile");
     return false;
@@ -179,7 +180,7 @@ ArrayRef& KernelBody::declare_array(const Var* var, const ArrayType* type) {
   ArrayRef ref{names_.fresh(var->name.text()), type->extent, type->dtype, loop_depth_};
   const std::string_view element = cpp_scalar_type(type->dtype);
   if (element.empty() || type->dtype == DType::TASK_ID) {
-    env.diags.report<Diag::kernel_dtype>(var->span, plain_name(var->name.text()), name_of(type->dtype))
+    env.diags.report<diag::kernel_dtype>(var->span, plain_name(var->name.text()), name_of(type->dtype))
         .help("arrays of task ids are for the orchestration");
   }
   statement(fmt::format("{}{} {}[{}] = {{}};", marked(ref.name), element, ref.name, ref.extent));
@@ -203,7 +204,7 @@ bool push(KernelBody& body, const OpCall& op) {
 bool pop(KernelBody& body, const OpCall& op) {
   const bool to_aiv = op.call->op == OpId::tile_tpop_from_aic;
   if (op.result == nullptr || dyn<TileType>(op.result->type) == nullptr) {
-    body.env.diags.report<Diag::kernel_operand>(op.span(), "result", op.info().name, "a tile of known type")
+    body.env.diags.report<diag::kernel_operand>(op.span(), "result", op.info().name, "a tile of known type")
         .help("annotate the variable: t: pl.Tile[[rows, columns], dtype, pl.Mem.Vec] = ...");
     return false;
   }
@@ -275,7 +276,7 @@ bool nothing(KernelBody&, const OpCall&) { return true; }
 
 // The two halves of a split region meet here, which only separate kernels can do.
 bool split_region(KernelBody& body, const OpCall& op) {
-  body.env.diags.report<Diag::kernel_split>(op.span(), op.info().name, body.kernel.name.text())
+  body.env.diags.report<diag::kernel_split>(op.span(), op.info().name, body.kernel.name.text())
       .help("run the passes up to ExpandMixedKernel");
   return false;
 }

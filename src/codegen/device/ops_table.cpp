@@ -4,13 +4,14 @@
 #include <array>
 
 #include "codegen/device/ops.h"
+#include "support/diag/codegen.h"
 
 namespace pldc {
 
 bool require_rank_2(KernelBody& body, const OpCall& op, const Expr* tile) {
   const auto* type = dyn<TileType>(tile->type);
   if (type == nullptr || type->shape.size() <= 2) return true;
-  body.env.diags.report<Diag::kernel_tile_rank>(op.span(), op.info().name, type->shape.size())
+  body.env.diags.report<diag::kernel_tile_rank>(op.span(), op.info().name, type->shape.size())
       .help("run the pass FlattenTileNdTo2D, or reshape the tile to two dimensions");
   return false;
 }
@@ -21,7 +22,7 @@ TileRef vector_operand(KernelBody& body, const OpCall& op, std::size_t argument)
 
 bool has_scalar_form(KernelBody& body, const OpCall& op, DType dtype) {
   if (!cpp_scalar_type(dtype).empty() && dtype != DType::TASK_ID) return true;
-  body.env.diags.report<Diag::kernel_dtype>(op.span(), op.info().name, name_of(dtype))
+  body.env.diags.report<diag::kernel_dtype>(op.span(), op.info().name, name_of(dtype))
       .help("cast the tile to FP16 or FP32 first");
   return false;
 }

@@ -5,6 +5,7 @@
 
 #include "codegen/device/body.h"
 #include "ir/walk.h"
+#include "support/diag/codegen.h"
 
 namespace pldc {
 namespace {
@@ -211,7 +212,7 @@ void KernelBody::define_scalar(const Var* result, const std::string& value) {
   const std::string_view type = cpp_scalar_type(scalar_dtype(result->type).value_or(DType::INDEX));
   if (type.empty()) {
     env.diags
-        .report<Diag::kernel_dtype>(result->span, plain_name(result->name.text()),
+        .report<diag::kernel_dtype>(result->span, plain_name(result->name.text()),
                                     name_of(scalar_dtype(result->type).value_or(DType::INDEX)))
         .help("cast it to FP32");
     fail();
@@ -343,7 +344,7 @@ bool KernelBody::run(KernelText& out) {
     const std::string_view name = type != nullptr ? cpp_memory_type(dtype) : cpp_scalar_type(dtype);
     if (name.empty() || dtype == DType::TASK_ID) {
       env.diags
-          .report<Diag::kernel_dtype>(param.param->type_span, names_.of(param.param->var), name_of(dtype))
+          .report<diag::kernel_dtype>(param.param->type_span, names_.of(param.param->var), name_of(dtype))
           .help("use a dtype that the tile library has: FP32, FP16, BF16, INT8 to UINT64, BOOL");
     }
   }
@@ -357,7 +358,7 @@ bool KernelBody::run(KernelText& out) {
   statements(kernel.body);
   if (env.diags.error_count() != errors) return false;
   if (failed_) {
-    env.diags.report<Diag::kernel_internal>(kernel.name_span, kernel.name.text());
+    env.diags.report<diag::kernel_internal>(kernel.name_span, kernel.name.text());
     return false;
   }
   const auto inside = [](std::string text) {  // without the line that opened the block
@@ -431,12 +432,12 @@ void KernelBody::statement(const Stmt* stmt) {
         statements(scope->body);
         return;
       }
-      env.diags.report<Diag::kernel_scope>(stmt->span, kernel.name.text())
+      env.diags.report<diag::kernel_scope>(stmt->span, kernel.name.text())
           .help("run the passes up to ExpandMixedKernel first");
       return;
     }
     case StmtKind::Inline:
-      env.diags.report<Diag::kernel_scope>(stmt->span, kernel.name.text())
+      env.diags.report<diag::kernel_scope>(stmt->span, kernel.name.text())
           .help("foreign text can only stand in a host sub-worker");
       return;
   }
@@ -471,7 +472,7 @@ void KernelBody::assign(const Var* var, const Expr* value, const Stmt* stmt) {
     due_comment_.clear();
     return;
   }
-  env.diags.report<Diag::kernel_op>(value->span, "this value");
+  env.diags.report<diag::kernel_op>(value->span, "this value");
 }
 
 void KernelBody::assign_alias(const Var* var, const Var* source, Span span) {
@@ -496,13 +497,13 @@ void KernelBody::assign_alias(const Var* var, const Var* source, Span span) {
   } else if (var->type->kind == TypeKind::CommCtx) {
     names_.alias(var, scalar_name(source));
   } else if (var->type->kind != TypeKind::Unknown && var->type->kind != TypeKind::Ptr) {
-    env.diags.report<Diag::kernel_op>(span, "this value");
+    env.diags.report<diag::kernel_op>(span, "this value");
   }
 }
 
 void KernelBody::call(const Call* c, const Var* result_var, Span span) {
   if (!c->is_op()) {
-    env.diags.report<Diag::kernel_call>(c->span, kernel.name.text(), c->function.text())
+    env.diags.report<diag::kernel_call>(c->span, kernel.name.text(), c->function.text())
         .help("copy the body of '{}' into the kernel, or call it from the orchestration", c->function.text());
     return;
   }
@@ -527,18 +528,18 @@ void KernelBody::call(const Call* c, const Var* result_var, Span span) {
       case Emit::NoCode:
         break;
       case Emit::Host:
-        env.diags.report<Diag::kernel_host_op>(c->span, op.info().name, kernel.name.text())
+        env.diags.report<diag::kernel_host_op>(c->span, op.info().name, kernel.name.text())
             .help("compute it in the orchestration and pass the result");
         break;
       case Emit::None:
       case Emit::Special:
         if (op_category(op.info().name) == "tensor") {
-          env.diags.report<Diag::kernel_tensor_op>(c->span, op.info().name, kernel.name.text())
+          env.diags.report<diag::kernel_tensor_op>(c->span, op.info().name, kernel.name.text())
               .help(
                   "run the pass ConvertTensorToTileOps, or write the kernel with tiles: pl.load, pl.tile "
                   "ops, pl.store");
         } else {
-          env.diags.report<Diag::kernel_op>(c->span, op.info().name);
+          env.diags.report<diag::kernel_op>(c->span, op.info().name);
         }
         break;
     }

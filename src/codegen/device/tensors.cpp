@@ -6,6 +6,7 @@
 
 #include "codegen/device/body.h"
 #include "ir/walk.h"
+#include "support/diag/codegen.h"
 
 namespace pldc {
 
@@ -105,7 +106,7 @@ void KernelBody::complete(const Var* var, TensorRef& ref) {
   if (type->view != nullptr && type->view->layout != TensorLayout::ND &&
       type->view->layout != TensorLayout::DN && env.options.target == Target::Ascend) {
     env.diags
-        .report<Diag::kernel_layout>(var->span, plain_name(var->name.text()), name_of(type->view->layout))
+        .report<diag::kernel_layout>(var->span, plain_name(var->name.text()), name_of(type->view->layout))
         .help("use the layout ND or DN");
   }
   for (const Expr* dim : type->shape) ref.shape.push_back(index(dim));
@@ -141,7 +142,7 @@ TensorRef KernelBody::tensor(const Expr* expr) {
   }
   if (expr != nullptr) {
     const std::string_view name = var != nullptr ? plain_name(var->name.text()) : std::string_view("?");
-    env.diags.report<Diag::kernel_tensor>(expr->span, name)
+    env.diags.report<diag::kernel_tensor>(expr->span, name)
         .help("pass it as a parameter, or run the passes up to ConvertTensorToTileOps");
   }
   fail();
@@ -216,7 +217,7 @@ bool KernelBody::offset_of(const OpCall& op, const TensorRef& tensor, const Expr
   if (tensor.pointer.empty()) return false;  // reported
   if (list == nullptr || list->elements.size() != tensor.stride.size()) {
     env.diags
-        .report<Diag::kernel_indices>(op.span(), op.info().name, list != nullptr ? list->elements.size() : 0,
+        .report<diag::kernel_indices>(op.span(), op.info().name, list != nullptr ? list->elements.size() : 0,
                                       tensor.stride.size())
         .help("give one offset for each dimension of the tensor");
     return false;
@@ -254,7 +255,7 @@ std::string KernelBody::global(const OpCall& op, const TensorRef& tensor, const 
     }
   }
   if (shape.size() > kAxes) {
-    env.diags.report<Diag::kernel_rank>(op.span(), op.info().name, shape.size())
+    env.diags.report<diag::kernel_rank>(op.span(), op.info().name, shape.size())
         .help("view the tensor with fewer dimensions");
     fail();
     return "missing";
@@ -302,7 +303,7 @@ std::string KernelBody::peer_address(const OpCall& op, const TensorRef& tensor, 
                                      const Expr* peer) {
   const auto found = contexts_.find(tensor.root);
   if (tensor.root == nullptr || found == contexts_.end()) {
-    env.diags.report<Diag::kernel_context>(op.span(), op.info().name, tensor.base)
+    env.diags.report<diag::kernel_context>(op.span(), op.info().name, tensor.base)
         .help("run the pass MaterializeDistTensorCtx, or take the window as a parameter of the kernel");
     return {};
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "codegen/device/body.h"
+#include "support/diag/codegen.h"
 
 namespace pldc {
 namespace {
@@ -57,7 +58,7 @@ KernelBody::Box KernelBody::valid_box(const TileType* type) {
 
 bool KernelBody::require_rectangle(const OpCall& op, const TileType* type) {
   if (type != nullptr && valid_box(type).rectangle) return true;
-  env.diags.report<Diag::kernel_valid_box>(op.span(), op.info().name)
+  env.diags.report<diag::kernel_valid_box>(op.span(), op.info().name)
       .help("run the pass FlattenTileNdTo2D, or process the outer dimension in a loop");
   return false;
 }
@@ -68,7 +69,7 @@ std::uint64_t KernelBody::reserve(MemSpace space, std::uint64_t bytes, std::uint
   from = at + bytes;
   if (from > space_bytes(space) && memory_reported_.insert(std::string(name_of(space))).second) {
     env.diags
-        .report<Diag::kernel_scratch>(kernel.name_span, kernel.name.text(), from, name_of(space),
+        .report<diag::kernel_scratch>(kernel.name_span, kernel.name.text(), from, name_of(space),
                                       space_bytes(space))
         .help("process the data in smaller tiles");
   }
@@ -114,7 +115,7 @@ TileRef KernelBody::tile(const Expr* expr) {
     if (definitions_.count(var) != 0 && env.placement.find(var) != nullptr) return result(var);
   }
   if (var != nullptr && !env.diags.has_errors()) {
-    env.diags.report<Diag::codegen_no_value>(expr->span, plain_name(var->name.text()));
+    env.diags.report<diag::codegen_no_value>(expr->span, plain_name(var->name.text()));
   }
   fail();
   return {};
@@ -338,7 +339,7 @@ TileRef KernelBody::like(const TileRef& tile, const TileRef& destination) {
 
 bool KernelBody::check_dtype(const OpCall& op, DType dtype) {
   if (!cpp_memory_type(dtype).empty()) return true;
-  env.diags.report<Diag::kernel_dtype>(op.span(), op.info().name, name_of(dtype))
+  env.diags.report<diag::kernel_dtype>(op.span(), op.info().name, name_of(dtype))
       .help("cast to a dtype of 8, 16, 32 or 64 bits that the tile library has");
   return false;
 }

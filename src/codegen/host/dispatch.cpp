@@ -7,6 +7,7 @@
 #include "codegen/signature.h"
 #include "ir/check_op.h"
 #include "ir/walk.h"
+#include "support/diag/codegen.h"
 
 namespace pldc {
 namespace {
@@ -81,21 +82,21 @@ void HostEmitter::call_function(const Stmt* stmt, const Var* result, const Expr*
   const Span span = call->span.valid() ? call->span : stmt->span;
   const Function* callee = env_.program.find(name);
   if (callee == nullptr) {
-    env_.diags.report<Diag::codegen_callee>(span, function_->name.text(), name.text(),
+    env_.diags.report<diag::codegen_callee>(span, function_->name.text(), name.text(),
                                             "the program has no such function");
     return;
   }
   if (callee->level == Level::HOST && callee->role == Role::SubWorker) return sub_worker(callee, call, span);
   if (callee->is_host_orchestrator()) {
     if (submit == nullptr) return expand(callee, args_of(call), call, result);
-    env_.diags.report<Diag::codegen_callee>(
+    env_.diags.report<diag::codegen_callee>(
         span, function_->name.text(), name.text(),
         "that is a host function, which can only be called, not submitted");
     return;
   }
   if (submit != nullptr && submit->args.size() < callee->params.size()) {
     env_.diags
-        .report<Diag::codegen_callee>(span, function_->name.text(), name.text(),
+        .report<diag::codegen_callee>(span, function_->name.text(), name.text(),
                                       "a dispatch must pass all arguments")
         .help("make the output with pl.tensor.create and pass it");
     return;
@@ -122,7 +123,7 @@ std::string HostEmitter::context_text(const Expr* value, const std::string& devi
       from != nullptr ? op_call(aliases().definition(from), OpId::pld_system_get_comm_ctx) : nullptr;
   const Window* w = query != nullptr ? window(query->args[0]) : nullptr;
   if (w != nullptr) return fmt::format("{}.ctx({})", domain_names_[w->domain], device);
-  env_.diags.report<Diag::codegen_window>(value->span.valid() ? value->span : span, brief(value))
+  env_.diags.report<diag::codegen_window>(value->span.valid() ? value->span : span, brief(value))
       .help("take the context of a tensor that pld.window has made in this function");
   return "0";
 }
@@ -206,7 +207,7 @@ void HostEmitter::dispatch(const Function* callee, const Expr* call, Span span) 
   const Signature signature = signature_of(callee);
   const List<const Expr*> args = args_of(call);
   if (args.size() != callee->params.size()) {
-    env_.diags.report<Diag::codegen_callee>(
+    env_.diags.report<diag::codegen_callee>(
         span, function_->name.text(), callee->name.text(),
         fmt::format("it takes {} arguments, not {}", callee->params.size(), args.size()));
     return;
@@ -224,7 +225,7 @@ void HostEmitter::dispatch(const Function* callee, const Expr* call, Span span) 
     if (p.kind == ParamKind::Tensor) {
       const Window* w = is_distributed(arg->type) ? window(arg) : nullptr;
       if (is_distributed(arg->type) && w == nullptr) {
-        env_.diags.report<Diag::codegen_window>(arg->span.valid() ? arg->span : span, brief(arg))
+        env_.diags.report<diag::codegen_window>(arg->span.valid() ? arg->span : span, brief(arg))
             .help("pass a tensor that pld.window has made in this function");
         continue;
       }
@@ -236,7 +237,7 @@ void HostEmitter::dispatch(const Function* callee, const Expr* call, Span span) 
     } else {
       const DType dtype = scalar_dtype(p.param->var->type).value_or(DType::INDEX);
       if (cpp_scalar_type(dtype).empty() || dtype == DType::TASK_ID) {
-        env_.diags.report<Diag::codegen_argument>(
+        env_.diags.report<diag::codegen_argument>(
             span, plain_name(p.param->var->name.text()), callee->name.text(),
             fmt::format("scalars of dtype {} cannot be passed", name_of(dtype)));
         continue;
@@ -245,7 +246,7 @@ void HostEmitter::dispatch(const Function* callee, const Expr* call, Span span) 
     }
   }
   if (signature.params.size() != callee->params.size()) {
-    env_.diags.report<Diag::codegen_callee>(span, function_->name.text(), callee->name.text(),
+    env_.diags.report<diag::codegen_callee>(span, function_->name.text(), callee->name.text(),
                                             "it takes something that is no tensor, scalar or context");
   }
   out_.line(fmt::format("pld::Args {};", a));
@@ -262,7 +263,7 @@ void HostEmitter::collective(const Call* call, Span span) {
   for (const Expr* arg : call->args) {
     const Window* w = window(arg);
     if (w == nullptr) {
-      env_.diags.report<Diag::codegen_window>(arg->span.valid() ? arg->span : span, brief(arg))
+      env_.diags.report<diag::codegen_window>(arg->span.valid() ? arg->span : span, brief(arg))
           .help("pass a tensor that pld.window has made in this function");
       return;
     }
@@ -344,7 +345,7 @@ void HostEmitter::sub_worker(const Function* callee, const Expr* call, Span span
         const DType dtype = scalar_dtype(p.param->var->type).value_or(DType::INDEX);
         out_.line(fmt::format("{}.scalar<{}>({});", a, cpp_scalar_type(dtype), scalar_.as(arg, dtype)));
       } else {
-        env_.diags.report<Diag::codegen_argument>(arg->span.valid() ? arg->span : span,
+        env_.diags.report<diag::codegen_argument>(arg->span.valid() ? arg->span : span,
                                                   plain_name(p.param->var->name.text()), callee->name.text(),
                                                   "sub-workers take tensors of the host and scalars");
       }

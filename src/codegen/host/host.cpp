@@ -5,6 +5,7 @@
 
 #include "codegen/host/emitter.h"
 #include "ir/walk.h"
+#include "support/diag/codegen.h"
 
 namespace pldc {
 
@@ -39,7 +40,7 @@ bool HostEmitter::run_single(const Function* function) {
   for (const Param& p : function->params) {
     if (!is_distributed(p.var->type) && p.var->type->kind != TypeKind::CommCtx) continue;
     env_.diags
-        .report<Diag::codegen_kernel_alone>(p.var->span.valid() ? p.var->span : function->name_span,
+        .report<diag::codegen_kernel_alone>(p.var->span.valid() ? p.var->span : function->name_span,
                                             function->name.text(),
                                             "it takes windows of a communication domain")
         .help(
@@ -113,7 +114,7 @@ std::string HostEmitter::symbol(const Var* var) {
 
 bool HostEmitter::tensor_variable(const Var* var) {
   if (!is_distributed(var->type)) return true;
-  env_.diags.report<Diag::codegen_window>(var->span, plain_name(var->name.text()))
+  env_.diags.report<diag::codegen_window>(var->span, plain_name(var->name.text()))
       .help("keep each window in a variable of its own");
   return false;
 }
@@ -149,7 +150,7 @@ void HostEmitter::scope(const ScopeStmt* scope, bool tail) {
   constexpr std::string_view kNames[] = {"in-core", "level", "cluster", "graph",
                                          "spmd",    "split", "runtime", "domain"};
   env_.diags
-      .report<Diag::codegen_scope>(scope->span, kNames[static_cast<std::size_t>(scope->scope)],
+      .report<diag::codegen_scope>(scope->span, kNames[static_cast<std::size_t>(scope->scope)],
                                    "a host function")
       .help("put the statements into an orchestration and call that with device=");
 }
@@ -184,7 +185,7 @@ std::string HostEmitter::slot_size(const WindowSlot& slot) {
   std::string out = text.index(slot.size);
   if (!good) {
     const Span span = slot.size->span.valid() ? slot.size->span : slot.base->span;
-    env_.diags.report<Diag::codegen_slot_size>(span, plain_name(slot.base->name.text()))
+    env_.diags.report<diag::codegen_slot_size>(span, plain_name(slot.base->name.text()))
         .help("compute the size from parameters and pld.world_size() only");
     return "0";
   }

@@ -3,6 +3,7 @@
 
 #include "codegen/host/emitter.h"
 #include "ir/check_op.h"
+#include "support/diag/codegen.h"
 
 namespace pldc {
 namespace {
@@ -63,12 +64,12 @@ void HostEmitter::create(const Var* result, const Call* call, Span span) {
   const DType dtype = dtype_value != nullptr ? static_cast<DType>(dtype_value->integer) : DType::FP32;
   const List<const Expr*> shape = elements(call->args[0]);
   if (host_dtype(dtype).empty()) {
-    env_.diags.report<Diag::codegen_dtype>(span, fmt::format("'{}'", plain_name(result->name.text())),
+    env_.diags.report<diag::codegen_dtype>(span, fmt::format("'{}'", plain_name(result->name.text())),
                                            name_of(dtype), "the runtime");
     return;
   }
   if (shape.empty() || shape.size() > kMaxAxes) {
-    env_.diags.report<Diag::codegen_rank>(span, plain_name(result->name.text()), shape.size(),
+    env_.diags.report<diag::codegen_rank>(span, plain_name(result->name.text()), shape.size(),
                                           "a host tensor has", kMaxAxes);
     return;
   }
@@ -94,7 +95,7 @@ void HostEmitter::create(const Var* result, const Call* call, Span span) {
 void HostEmitter::assemble(const Call* call, Span span) {
   const AttrValue* atomic = find_attr(call->kwargs, "atomic");
   if (atomic != nullptr && atomic->integer != 0) {
-    env_.diags.report<Diag::codegen_atomic_assemble>(span, "a host function");
+    env_.diags.report<diag::codegen_atomic_assemble>(span, "a host function");
     return;
   }
   if (!is_plain_tensor(call->args[0]->type) || !is_plain_tensor(call->args[1]->type))
@@ -174,13 +175,13 @@ void HostEmitter::call_op(const Stmt* stmt, const Var* result, const Call* call)
 void HostEmitter::make_window(const Var* result, const Call* call, Span span) {
   const auto slot = slots_.find(root(call->args[0]));
   if (slot == slots_.end()) {
-    env_.diags.report<Diag::codegen_window>(span, plain_name(result->name.text()))
+    env_.diags.report<diag::codegen_window>(span, plain_name(result->name.text()))
         .help("make the window from a buffer that pld.alloc_window_buffer has allocated in this function");
     return;
   }
   const auto* type = static_cast<const TensorType*>(result->type);
   if (host_dtype(type->dtype).empty()) {
-    env_.diags.report<Diag::codegen_dtype>(span, fmt::format("'{}'", plain_name(result->name.text())),
+    env_.diags.report<diag::codegen_dtype>(span, fmt::format("'{}'", plain_name(result->name.text())),
                                            name_of(type->dtype), "the runtime");
     return;
   }

@@ -10,6 +10,7 @@
 #include "frontend/text.h"
 #include "ir/check_op.h"
 #include "ir/walk.h"
+#include "support/diag/codegen.h"
 
 namespace pldc {
 namespace {
@@ -110,18 +111,18 @@ bool describe_params(const EmitEnv& env, const Function* function, std::vector<H
       p.scalar = true;
       p.dtype = *dtype;
       if (host_dtype(*dtype).empty() || cpp_scalar_type(*dtype).empty()) {
-        env.diags.report<Diag::codegen_dtype>(p.place, fmt::format("'{}'", p.name), name_of(*dtype),
+        env.diags.report<diag::codegen_dtype>(p.place, fmt::format("'{}'", p.name), name_of(*dtype),
                                               "a parameter");
       }
     } else if (is_plain_tensor(var->type)) {
       const auto* type = static_cast<const TensorType*>(var->type);
       p.dtype = type->dtype;
       if (host_dtype(type->dtype).empty()) {
-        env.diags.report<Diag::codegen_dtype>(p.place, fmt::format("'{}'", p.name), name_of(type->dtype),
+        env.diags.report<diag::codegen_dtype>(p.place, fmt::format("'{}'", p.name), name_of(type->dtype),
                                               "the runtime");
       }
       if (type->shape.empty() || type->shape.size() > kMaxAxes) {
-        env.diags.report<Diag::codegen_rank>(p.place, p.name, type->shape.size(), "a host tensor has",
+        env.diags.report<diag::codegen_rank>(p.place, p.name, type->shape.size(), "a host tensor has",
                                              kMaxAxes);
       }
       for (const Expr* dim : type->shape) {
@@ -135,11 +136,11 @@ bool describe_params(const EmitEnv& env, const Function* function, std::vector<H
         p.dims.push_back(std::move(d));
       }
     } else if (!is_distributed(var->type) && var->type->kind != TypeKind::CommCtx) {
-      env.diags.report<Diag::codegen_argument>(p.place, p.name, function->name.text(),
+      env.diags.report<diag::codegen_argument>(p.place, p.name, function->name.text(),
                                                "the parameters of an entry are tensors and scalars");
     } else if (function->is_host_orchestrator()) {
       env.diags
-          .report<Diag::codegen_argument>(p.place, p.name, function->name.text(),
+          .report<diag::codegen_argument>(p.place, p.name, function->name.text(),
                                           "windows are made by the host function itself")
           .help("allocate it in '{}' with pld.alloc_window_buffer", function->name.text());
     }

@@ -5,6 +5,7 @@
 #include "frontend/reader.h"
 #include "frontend/reader_enum.h"
 #include "frontend/writer.h"
+#include "support/diag/parse.h"
 
 namespace pldc {
 
@@ -74,7 +75,7 @@ bool Reader::read_value(AttrValue& value, std::string_view key) {
     AuthoringArg arg;
     if (!read_argument(arg)) return false;
     if (arg.none) {
-      diags_.report<Diag::none_attribute>(arg.span).help("leave the attribute out");
+      diags_.report<diag::none_attribute>(arg.span).help("leave the attribute out");
       return false;
     }
     if (arg.expr == nullptr) {
@@ -83,7 +84,7 @@ bool Reader::read_value(AttrValue& value, std::string_view key) {
         bool known = false;
         if (!enum_value(arg.enum_type, arg.value.text, arg.span, value, known)) return false;
         if (!known) {
-          diags_.report<Diag::not_a_value>(arg.span, file_.text().substr(begin, prev_end_ - begin))
+          diags_.report<diag::not_a_value>(arg.span, file_.text().substr(begin, prev_end_ - begin))
               .help("attributes hold numbers, strings, dtypes, layouts, memory spaces, directions and names");
           return false;
         }
@@ -184,7 +185,7 @@ bool Reader::read_value_list(AttrValue& value, std::string_view key, Tok close) 
       return true;
     }
   }
-  diags_.report<Diag::mixed_list>(span_from(begin), key)
+  diags_.report<diag::mixed_list>(span_from(begin), key)
       .help("a list holds only integers, only directions (pl.adir.input), only names, or only pairs");
   return false;
 }
@@ -198,7 +199,7 @@ bool Reader::read_attr_dict(std::vector<Attr>& attrs, bool call_attrs) {
       return false;
     for (const Attr& earlier : attrs) {
       if (earlier.key.text() == key) {
-        diags_.report<Diag::duplicate_attribute>(span(key_token), key).help("give each attribute once");
+        diags_.report<diag::duplicate_attribute>(span(key_token), key).help("give each attribute once");
         return false;
       }
     }

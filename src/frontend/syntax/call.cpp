@@ -9,6 +9,7 @@
 #include "ir/auto_name.h"
 #include "ir/check_op.h"
 #include "ir/rules.h"
+#include "support/diag/parse.h"
 
 namespace pldc {
 
@@ -109,7 +110,7 @@ bool Reader::read_argument(AuthoringArg& arg) {
             arg = AuthoringArg(AttrValue::of_string(path.rest), path.span, "TensorLayout");
             return true;
           }
-          diags_.report<Diag::not_a_value>(path.span, all.substr(path.begin, prev_end_ - path.begin))
+          diags_.report<diag::not_a_value>(path.span, all.substr(path.begin, prev_end_ - path.begin))
               .help("dtypes are {}", join_names(EnumNames<DType>::names));
           return false;
         }
@@ -147,7 +148,7 @@ bool Reader::read_arguments(std::vector<AuthoringArg>& args, std::vector<Authori
         if (!read_argument(arg)) return false;
         for (const AuthoringKeyword& k : keywords) {
           if (k.name == text(key)) {
-            diags_.report<Diag::duplicate_keyword>(span(key), text(key))
+            diags_.report<diag::duplicate_keyword>(span(key), text(key))
                 .note(k.name_span, "the first one is here");
             return false;
           }
@@ -158,7 +159,7 @@ bool Reader::read_arguments(std::vector<AuthoringArg>& args, std::vector<Authori
       const Token first = tok_;
       if (!read_argument(arg)) return false;
       if (!keywords.empty()) {
-        diags_.report<Diag::positional_after_keyword>(arg.span).help(
+        diags_.report<diag::positional_after_keyword>(arg.span).help(
             "give it a name, or move it to the front");
         return false;
       }
@@ -190,7 +191,7 @@ const Expr* Reader::read_call(const Path& path) {
       }
     }
     // "tile.load(...)" without a prefix: an op whose name has no dot, or foreign code.
-    auto d = diags_.report<Diag::unknown_function>(path.span,
+    auto d = diags_.report<diag::unknown_function>(path.span,
                                                    file_.text().substr(path.begin, prev_end_ - path.begin));
     if (path.rest.empty() && draft_by_name_.count(ctx_.name(path.head)) != 0) {
       d.help("functions of the program are called 'self.{}(...)'", path.head);
@@ -309,11 +310,11 @@ const Expr* Reader::read_op_call(const Path& path, OpId op, bool author) {
   if (made != nullptr && made->op == OpId::pld_tensor_alloc_window_buffer) {
     if (find_attr(made->kwargs, "name") == nullptr) {
       if (assigned.empty()) {
-        diags_.report<Diag::allocation_place>(whole).help("write 'buf = pld.alloc_window_buffer(...)'");
+        diags_.report<diag::allocation_place>(whole).help("write 'buf = pld.alloc_window_buffer(...)'");
         return nullptr;
       }
       if (draft_ != nullptr && !(draft_->f.level == Level::HOST)) {
-        diags_.report<Diag::allocation_level>(whole, draft_->f.name.text())
+        diags_.report<diag::allocation_level>(whole, draft_->f.name.text())
             .help("allocate windows in a function with level=pl.Level.HOST and pass views of them on");
         return nullptr;
       }
@@ -350,7 +351,7 @@ const Expr* Reader::literal_call(const Path& path, OpId op, std::vector<Authorin
     } else if (info.syntax == Syntax::Alloc && arg.value.kind == AttrKind::MemSpace) {
       operands.push_back(ctx_.const_int(arg.value.integer, DType::INDEX, arg.span));
     } else {
-      diags_.report<Diag::operand_value>(arg.span, info.name)
+      diags_.report<diag::operand_value>(arg.span, info.name)
           .help("operands are expressions; dtypes and enum members are keywords");
       return nullptr;
     }
@@ -367,7 +368,7 @@ const Expr* Reader::literal_call(const Path& path, OpId op, std::vector<Authorin
       if (operand.name != k.name || !is_keyword_operand(operand)) continue;
       if (operand.spelling == Spelling::KeywordDump) saw_dump_ = true;
       if (k.arg.expr == nullptr) {
-        diags_.report<Diag::operand_value>(k.arg.span, info.name).help("'{}' takes an expression", k.name);
+        diags_.report<diag::operand_value>(k.arg.span, info.name).help("'{}' takes an expression", k.name);
         return nullptr;
       }
       by_name[i] = k.arg.expr;
@@ -478,7 +479,7 @@ const Expr* Reader::read_task_dummy(const Path& path) {
     } else if (text(key) == "attrs") {
       if (!read_attr_dict(extra, false)) return nullptr;
     } else {
-      diags_.report<Diag::unknown_form_option>(span(key), text(key), "pl.system.task_dummy", "deps");
+      diags_.report<diag::unknown_form_option>(span(key), text(key), "pl.system.task_dummy", "deps");
       return nullptr;
     }
     if (!accept(Tok::Comma)) break;
@@ -507,7 +508,7 @@ const Expr* Reader::read_float_bits(const Path& path) {
     bits = bits << 4 | static_cast<std::uint64_t>(digit & 15);
   }
   if (!good) {
-    diags_.report<Diag::float_bits>(span(token))
+    diags_.report<diag::float_bits>(span(token))
         .help("write the 16 digits of an IEEE 754 binary64, such as \"7ff0000000000000\"");
     return nullptr;
   }
@@ -550,7 +551,7 @@ const Expr* Reader::read_min_max(const Path& path, BinaryOp op) {
   accept(Tok::Comma);
   if (!expect(Tok::RParen, "after the operands")) return nullptr;
   if (authoring_ && (a->type->kind != TypeKind::Scalar || b->type->kind != TypeKind::Scalar)) {
-    diags_.report<Diag::min_max_operand>(span_from(path.begin), op == BinaryOp::Min ? "min" : "max")
+    diags_.report<diag::min_max_operand>(span_from(path.begin), op == BinaryOp::Min ? "min" : "max")
         .help("use {}.{} on tiles and tensors", style_.prefix, op == BinaryOp::Min ? "minimum" : "maximum");
     return nullptr;
   }

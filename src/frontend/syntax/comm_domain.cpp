@@ -10,6 +10,7 @@
 #include "frontend/reader.h"
 #include "frontend/writer.h"
 #include "ir/auto_name.h"
+#include "support/diag/parse.h"
 
 namespace pldc {
 
@@ -29,7 +30,7 @@ bool Reader::read_label(std::string_view& label) {
   }
   if (!read_string(label, "labelling the window")) return false;
   if (label.empty()) {
-    diags_.report<Diag::empty_label>(span_from(prev_end_ - 2)).help("name the window, e.g. \"buf_window\"");
+    diags_.report<diag::empty_label>(span_from(prev_end_ - 2)).help("name the window, e.g. \"buf_window\"");
     return false;
   }
   return true;
@@ -52,7 +53,7 @@ void Reader::check_window_labels() {
   std::sort(missing.begin(), missing.end(),
             [](const auto& a, const auto& b) { return a.first.begin < b.first.begin; });
   for (const auto& [where, label] : missing) {
-    diags_.report<Diag::undefined_window>(where, label)
+    diags_.report<diag::undefined_window>(where, label)
         .help(
             "a slot of a communication domain defines it: pl._dump.window_buffer(\"{}\", base=..., size=...)",
             label);
@@ -102,14 +103,14 @@ bool Reader::read_window_buffer(WindowSlot& slot) {
   }
   if (!expect(Tok::RParen, "after the window's description")) return false;
   if (label.empty() || base.empty() || slot.size == nullptr) {
-    diags_.report<Diag::window_fields>(span_from(begin)).help("give a label, base= and size=");
+    diags_.report<diag::window_fields>(span_from(begin)).help("give a label, base= and size=");
     return false;
   }
   const std::string_view descriptor = file_.text().substr(begin, prev_end_ - begin);
   WindowDecl& decl = windows_[std::string(label)];
   if (!decl.descriptor.empty()) {
     if (decl.descriptor != descriptor) {
-      diags_.report<Diag::window_conflict>(span_from(begin), label)
+      diags_.report<diag::window_conflict>(span_from(begin), label)
           .note(decl.span, "the other description is here")
           .help("two descriptions of one window must be equal");
       return false;
@@ -164,7 +165,7 @@ bool Reader::read_comm_domain(Block& block, const Token& first) {
         std::int64_t device = 0;
         if (!read_int(device, "as a device number")) return false;
         if (device < 0) {
-          diags_.report<Diag::negative_device>(span(device_token), device)
+          diags_.report<diag::negative_device>(span(device_token), device)
               .help("devices are numbered from 0");
           return false;
         }
@@ -182,7 +183,7 @@ bool Reader::read_comm_domain(Block& block, const Token& first) {
           return false;
         }
         if (path.rest != "_dump.window_buffer") {
-          diags_.report<Diag::slot_form>(path.span).help(
+          diags_.report<diag::slot_form>(path.span).help(
               "a slot is written pl._dump.window_buffer(\"label\", base=..., size=...)");
           return false;
         }
@@ -195,7 +196,7 @@ bool Reader::read_comm_domain(Block& block, const Token& first) {
     } else if (key == "attrs") {
       if (!read_attr_dict(attrs, false)) return false;
     } else {
-      diags_.report<Diag::unknown_form_option>(span(key_token), key, "pl._dump.comm_domain",
+      diags_.report<diag::unknown_form_option>(span(key_token), key, "pl._dump.comm_domain",
                                                "name, devices, slots, attrs");
       return false;
     }
@@ -205,7 +206,7 @@ bool Reader::read_comm_domain(Block& block, const Token& first) {
       !expect(Tok::Colon, "after the domain's header"))
     return false;
   if (!has_name || !has_devices || !has_slots) {
-    diags_.report<Diag::domain_fields>(lex_.span(header, prev_end_)).help("give name=, devices= and slots=");
+    diags_.report<diag::domain_fields>(lex_.span(header, prev_end_)).help("give name=, devices= and slots=");
     return false;
   }
   if (at(Tok::Newline)) take();
@@ -226,7 +227,7 @@ bool Reader::read_comm_domain(Block& block, const Token& first) {
               [](const Var* a, const Var* b) { return a->span.begin < b->span.begin; });
     for (const Var* var : left) {
       if (var->type->kind == TypeKind::Ptr) continue;  // an allocation in another function or a fragment
-      diags_.report<Diag::undefined_name>(var->span, var->name.text())
+      diags_.report<diag::undefined_name>(var->span, var->name.text())
           .help("the domain's body must assign it");
     }
     forward_.clear();
@@ -338,7 +339,7 @@ Body Reader::restore_legacy_domains(const std::vector<const Stmt*>& body) {
           {found->second->var, call->args.empty() ? ctx_.const_int(0) : call->args[0], false, false});
     }
     if (!good) {
-      diags_.report<Diag::legacy_domain>(body[0]->span)
+      diags_.report<diag::legacy_domain>(body[0]->span)
           .help(
               "each slot names a variable that pld.tensor.alloc_window_buffer is assigned to in this "
               "function");

@@ -3,6 +3,7 @@
 
 #include "frontend/reader.h"
 #include "frontend/writer.h"
+#include "support/diag/parse.h"
 
 namespace pldc {
 
@@ -55,7 +56,7 @@ void Reader::drop_block_comments(std::uint32_t column, std::uint32_t before) {
   while (comment_head_ < all.size() && all[comment_head_].begin < before &&
          all[comment_head_].column >= column) {
     const Comment& c = all[comment_head_++];
-    diags_.report<Diag::comment_dropped>(lex_.span(c.begin, std::max(c.end, c.begin + 1)))
+    diags_.report<diag::comment_dropped>(lex_.span(c.begin, std::max(c.end, c.begin + 1)))
         .help("put it before a statement: a comment is kept with the statement that follows it");
   }
 }

@@ -6,6 +6,7 @@
 #include "frontend/reader.h"
 #include "frontend/writer.h"
 #include "ir/auto_name.h"
+#include "support/diag/parse.h"
 
 namespace pldc {
 
@@ -107,7 +108,7 @@ List<IterArg> Reader::make_carries(const std::vector<Token>& names, const std::v
                                    Span where) {
   std::vector<IterArg> args;
   if (names.size() != inits.size()) {
-    diags_.report<Diag::carry_count>(where, names.size(), inits.size())
+    diags_.report<diag::carry_count>(where, names.size(), inits.size())
         .help("give one initial value for each carried name");
   }
   for (std::size_t i = 0; i < names.size() && i < inits.size(); ++i) {
@@ -122,7 +123,7 @@ List<const Var*> Reader::make_results(const Block& body, List<IterArg> args, Spa
   std::vector<const Var*> results;
   if (body.has_yield && body.targets.empty() && !args.empty()) {
     if (authoring_) {
-      diags_.report<Diag::bare_yield>(where).help(
+      diags_.report<diag::bare_yield>(where).help(
           "write 'name = pl.yield_(value)': the name is the loop's result");
       return {};
     }
@@ -146,7 +147,7 @@ List<const Var*> Reader::make_results(const Block& body, List<IterArg> args, Spa
       results.push_back(ctx_.var(t.name, type, t.span));
     }
     if (results.size() != args.size()) {
-      diags_.report<Diag::carry_yield_count>(where, args.size(), results.size())
+      diags_.report<diag::carry_yield_count>(where, args.size(), results.size())
           .help("yield one value for each carried name, in their order");
     }
   }
@@ -180,7 +181,7 @@ bool Reader::read_for(Block& block, const Token& first) {
     if (const auto kind = parse_enum<ForKind>(path.rest))
       return read_range(block, first, name, carries, *kind);
   }
-  diags_.report<Diag::unknown_loop>(path.span, file_.text().substr(path.begin, prev_end_ - path.begin))
+  diags_.report<diag::unknown_loop>(path.span, file_.text().substr(path.begin, prev_end_ - path.begin))
       .help("loops run over {0}.range, {0}.parallel, {0}.unroll, {0}.pipeline, {0}.spmd or {0}.split_aiv",
             style_.prefix);
   return false;
@@ -194,7 +195,7 @@ bool Reader::read_loop_attrs(std::vector<Attr>& attrs) {
     if (kind == AttrKind::Int || kind == AttrKind::Bool || kind == AttrKind::Float ||
         kind == AttrKind::String)
       continue;
-    diags_.report<Diag::loop_attr_kind>(span_from(begin), attr.key.text())
+    diags_.report<diag::loop_attr_kind>(span_from(begin), attr.key.text())
         .help("a loop attribute is a number, True, False or a string");
     return false;
   }
@@ -227,7 +228,7 @@ bool Reader::read_range(Block& block, const Token& first, const Token& name,
       } else if (key == "attrs") {
         if (!read_loop_attrs(attrs)) return false;
       } else {
-        diags_.report<Diag::unknown_form_option>(span(key_token), key, "the loop",
+        diags_.report<diag::unknown_form_option>(span(key_token), key, "the loop",
                                                  "stage, init_values, attrs");
         return false;
       }
@@ -240,15 +241,15 @@ bool Reader::read_range(Block& block, const Token& first, const Token& name,
   }
   if (!expect(Tok::RParen, "after the loop's bounds")) return false;
   if (bounds.empty() || bounds.size() > 3) {
-    diags_.report<Diag::bound_count>(span_from(bounds_begin), bounds.size())
+    diags_.report<diag::bound_count>(span_from(bounds_begin), bounds.size())
         .help("write (stop), (start, stop) or (start, stop, step)");
     return false;
   }
   if (kind == ForKind::Pipeline && !has_stage) {
-    diags_.report<Diag::pipeline_stage>(span_from(first.begin)).help("write pl.pipeline(..., stage=2)");
+    diags_.report<diag::pipeline_stage>(span_from(first.begin)).help("write pl.pipeline(..., stage=2)");
   }
   if (kind == ForKind::Unroll && !inits.empty()) {
-    diags_.report<Diag::unroll_carry>(span_from(first.begin))
+    diags_.report<diag::unroll_carry>(span_from(first.begin))
         .help("unrolled loops carry nothing: assign to a variable of the enclosing block, or use pl.range");
   }
   flush_hoisted(block);
@@ -313,7 +314,7 @@ bool Reader::read_while_carry(Block& block, const Token& first, const std::vecto
     return false;
   }
   if (path.head != style_.prefix || path.rest != "while_") {
-    diags_.report<Diag::unknown_loop>(path.span, path.rest)
+    diags_.report<diag::unknown_loop>(path.span, path.rest)
         .help("a loop that only carries values is written 'for (a, b) in {}.while_(init_values=(x, y)):'",
               style_.prefix);
     return false;
@@ -341,7 +342,7 @@ bool Reader::read_while_carry(Block& block, const Token& first, const std::vecto
   body.column = lex_.column_of(tok_.begin);
   take();
   if (!at_call("cond")) {
-    diags_.report<Diag::missing_cond>(lex_.span(tok_.begin, std::max(tok_.end, tok_.begin + 1)))
+    diags_.report<diag::missing_cond>(lex_.span(tok_.begin, std::max(tok_.end, tok_.begin + 1)))
         .help("the first statement of a 'pl.while_' loop is 'pl.cond(condition)'");
     return false;
   }

@@ -9,6 +9,8 @@
 #include "frontend/reader_enum.h"
 #include "frontend/writer.h"
 #include "ir/authoring.h"
+#include "support/diag/lex.h"
+#include "support/diag/parse.h"
 
 namespace pldc {
 
@@ -85,7 +87,7 @@ const Expr* Reader::read_expr(int level) {
     if (op_level < level || (op_level == level && level != 0 && *op != BinaryOp::Pow)) break;
     // A left-leaning chain makes a tree as deep as it is long.
     if (++chain + depth_ > options_.max_depth * 8) {
-      diags_.report<Diag::too_deep>(span(tok_), "operators", options_.max_depth * 8);
+      diags_.report<diag::too_deep>(span(tok_), "operators", options_.max_depth * 8);
       return nullptr;
     }
     if (*op == BinaryOp::Xor) saw_legacy_ = true;
@@ -152,7 +154,7 @@ const Expr* Reader::fold(BinaryOp op, const Expr* lhs, const Expr* rhs, Span whe
   if (!is_number(lhs) || !is_number(rhs)) return nullptr;
   const bool divides = op == BinaryOp::FloatDiv || op == BinaryOp::FloorDiv || op == BinaryOp::FloorMod;
   if (divides && number(rhs) == 0) {
-    diags_.report<Diag::constant_division>(where).help("the divisor of a constant expression must not be 0");
+    diags_.report<diag::constant_division>(where).help("the divisor of a constant expression must not be 0");
     return nullptr;
   }
   if (a != nullptr && b != nullptr && op != BinaryOp::FloatDiv) {
@@ -226,7 +228,7 @@ const Expr* Reader::fold(BinaryOp op, const Expr* lhs, const Expr* rhs, Span whe
         return nullptr;
     }
     if (overflow) {
-      diags_.report<Diag::constant_overflow>(where).help("the value must fit 64 bits");
+      diags_.report<diag::constant_overflow>(where).help("the value must fit 64 bits");
       return nullptr;
     }
     return ctx_.const_int(result, DType::INDEX, where);
@@ -313,7 +315,7 @@ const Expr* Reader::read_postfix() {
   const Expr* e = read_atom();
   while (e != nullptr && at(Tok::LBracket)) e = read_subscript(e, begin);
   if (e != nullptr && at(Tok::Dot)) {
-    diags_.report<Diag::no_attributes>(lex_.span(tok_.begin, tok_.end))
+    diags_.report<diag::no_attributes>(lex_.span(tok_.begin, tok_.end))
         .help("values have no attributes or methods here");
     return nullptr;
   }
@@ -330,7 +332,7 @@ const Expr* Reader::read_subscript(const Expr* base, std::uint32_t begin) {
     if (!read_int(index, "as a tuple's index") || !expect(Tok::RBracket, "after the index")) return nullptr;
     const auto* tuple = dyn<TupleType>(base->type);
     if (index < 0 || (tuple != nullptr && static_cast<std::size_t>(index) >= tuple->elements.size())) {
-      diags_.report<Diag::tuple_index>(span_from(begin), index, tuple != nullptr ? tuple->elements.size() : 0)
+      diags_.report<diag::tuple_index>(span_from(begin), index, tuple != nullptr ? tuple->elements.size() : 0)
           .help("indices run from 0");
       return nullptr;
     }
@@ -449,7 +451,7 @@ const Expr* Reader::read_atom() {
     return e;
   }
   if (at(Tok::String)) {
-    diags_.report<Diag::string_value>(span(tok_))
+    diags_.report<diag::string_value>(span(tok_))
         .help("a string may only stand where an op or a scope takes one");
     return nullptr;
   }
@@ -474,7 +476,7 @@ const Expr* Reader::read_name_atom() {
     for (const std::string_view python : {"None", "lambda", "if", "else", "for", "in", "is", "await", "yield",
                                           "def", "while", "return", "class"}) {
       if (word == python) {
-        diags_.report<Diag::unexpected_token>(span(first), "an expression", fmt::format("'{}'", word));
+        diags_.report<diag::unexpected_token>(span(first), "an expression", fmt::format("'{}'", word));
         return nullptr;
       }
     }
@@ -501,7 +503,7 @@ const Expr* Reader::read_name_atom() {
         return nullptr;
       if (known && value.kind == AttrKind::Int) return ctx_.const_int(value.integer, DType::INDEX, path.span);
     }
-    diags_.report<Diag::not_a_value>(path.span, file_.text().substr(path.begin, prev_end_ - path.begin))
+    diags_.report<diag::not_a_value>(path.span, file_.text().substr(path.begin, prev_end_ - path.begin))
         .help("dtypes, enum members and functions stand only where an op or a type takes them");
     return nullptr;
   }

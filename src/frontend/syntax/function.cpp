@@ -3,6 +3,7 @@
 #include "frontend/reader.h"
 #include "frontend/reader_enum.h"
 #include "frontend/writer.h"
+#include "support/diag/parse.h"
 
 namespace pldc {
 
@@ -36,14 +37,14 @@ bool Reader::read_signature(std::uint32_t column, bool method) {
   if ((implied.level && f.level && *implied.level != *f.level) ||
       (implied.role && f.role && *implied.role != *f.role)) {
     diags_
-        .report<Diag::level_mismatch>(f.name_span, name_of(f.func_type), name_of(*implied.level),
+        .report<diag::level_mismatch>(f.name_span, name_of(f.func_type), name_of(*implied.level),
                                       name_of(*implied.role))
         .help("leave level= and role= out: type= implies them");
   }
   if (implied.level) f.level = implied.level;
   if (implied.role) f.role = implied.role;
   if (const auto found = draft_by_name_.find(f.name); found != draft_by_name_.end()) {
-    diags_.report<Diag::duplicate_function>(f.name_span, f.name.text())
+    diags_.report<diag::duplicate_function>(f.name_span, f.name.text())
         .note(found->second->f.name_span, "the first one is here");
   } else {
     draft_by_name_[f.name] = draft.get();
@@ -80,7 +81,7 @@ bool Reader::read_decorator(Draft& draft) {
     return false;
   }
   if (path.head != style_.prefix || path.rest != "function") {
-    diags_.report<Diag::unknown_decorator>(path.span, path.rest.empty() ? path.head : path.rest)
+    diags_.report<diag::unknown_decorator>(path.span, path.rest.empty() ? path.head : path.rest)
         .help("functions are marked @{}.function(...)", style_.prefix);
     return false;
   }
@@ -117,7 +118,7 @@ bool Reader::read_decorator(Draft& draft) {
       bool value = false;
       if (!read_bool(value, "for strict_ssa")) return false;
     } else {
-      diags_.report<Diag::unknown_form_option>(span(key_token), key, "pl.function",
+      diags_.report<diag::unknown_form_option>(span(key_token), key, "pl.function",
                                                "type, level, role, auto_scope, external_source, attrs");
       return false;
     }
@@ -208,13 +209,13 @@ bool Reader::read_params(Draft& draft, bool method) {
     const Name name = ctx_.name(text(name_token));
     for (const Param& earlier : draft.params) {
       if (earlier.var->name == name) {
-        diags_.report<Diag::duplicate_parameter>(span(name_token), name.text())
+        diags_.report<diag::duplicate_parameter>(span(name_token), name.text())
             .note(earlier.var->span, "the first one is here");
         return false;
       }
     }
     if (direction == ParamDirection::InOut && type->kind == TypeKind::Scalar) {
-      diags_.report<Diag::inout_scalar>(span_from(type_begin), name.text())
+      diags_.report<diag::inout_scalar>(span_from(type_begin), name.text())
           .help("return the new value instead, or pass a tensor of one element");
     }
     const Var* var = nullptr;
@@ -244,7 +245,7 @@ bool Reader::read_return_types(Function& f) {
       }
       if (!expect(Tok::RBracket, "after the result types")) return false;
     } else if (at_word("None")) {
-      diags_.report<Diag::none_result>(span(tok_)).help("leave '-> None' out");
+      diags_.report<diag::none_result>(span(tok_)).help("leave '-> None' out");
       take();
     } else {
       const Type* type = read_type();
@@ -290,7 +291,7 @@ const Function* Reader::read_body(Draft& draft) {
       Block block;
       if (!at(Tok::Indent)) {
         if (!diags_.full()) {
-          diags_.report<Diag::empty_body>(f.name_span, f.name.text())
+          diags_.report<diag::empty_body>(f.name_span, f.name.text())
               .help("write '...' for a kernel that is defined elsewhere, 'pass' for nothing");
         }
         return nullptr;

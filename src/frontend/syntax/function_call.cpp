@@ -7,6 +7,7 @@
 #include "frontend/reader.h"
 #include "frontend/writer.h"
 #include "ir/check_op.h"
+#include "support/diag/parse.h"
 
 namespace pldc {
 
@@ -61,7 +62,7 @@ const Expr* Reader::read_function_call(const Path& path, Name function) {
           }
         }
         if (!placed) {
-          diags_.report<Diag::unknown_form_option>(
+          diags_.report<diag::unknown_form_option>(
               span(key), text(key), std::string("the call of '") + std::string(function.text()) + "'",
               "device, attrs, or the next parameter's name");
           return nullptr;
@@ -85,19 +86,19 @@ const Expr* Reader::read_function_call(const Path& path, Name function) {
       std::vector<std::string_view> names;
       for (const auto& [name, draft] : draft_by_name_) names.push_back(name.text());
       std::sort(names.begin(), names.end());
-      auto d = diags_.report<Diag::unknown_callee>(path.span, function.text());
+      auto d = diags_.report<diag::unknown_callee>(path.span, function.text());
       if (const std::string_view guess = closest(function.text(), names); !guess.empty())
         d.help("did you mean 'self.{}'?", guess);
       return nullptr;
     }
     if (callee != nullptr && args.size() != callee->params.size()) {
-      diags_.report<Diag::call_arity>(whole, function.text(), callee->params.size(), args.size())
+      diags_.report<diag::call_arity>(whole, function.text(), callee->params.size(), args.size())
           .note(callee->f.name_span, "the function is declared here")
           .help("pass one argument for each parameter");
       return nullptr;
     }
     if (callee != nullptr && device_span.valid() && callee->f.role != Role::Orchestrator) {
-      diags_.report<Diag::device_callee>(device_span, function.text())
+      diags_.report<diag::device_callee>(device_span, function.text())
           .note(callee->f.name_span, "the function is declared here")
           .help("dispatch a function of type Orchestration to a device, and call this one from it");
       return nullptr;
@@ -167,7 +168,7 @@ const Expr* Reader::read_submit(const Path& path, bool spmd) {
       } else if (key == "attrs") {
         good = read_attr_dict(attrs, true);
       } else {
-        diags_.report<Diag::unknown_form_option>(
+        diags_.report<diag::unknown_form_option>(
             span(key_token), key, "pl.submit",
             "deps, dumps, core_num, sync_start, allow_early_resolve, predicate, attrs");
         good = false;
@@ -182,19 +183,19 @@ const Expr* Reader::read_submit(const Path& path, bool spmd) {
   if (authoring_) {
     add_dump_vars(args, attrs);
     if (callee == nullptr) {
-      diags_.report<Diag::unknown_callee>(callee_path.span, function.text());
+      diags_.report<diag::unknown_callee>(callee_path.span, function.text());
       return nullptr;
     }
     if (args.size() > callee->params.size()) {
       diags_
-          .report<Diag::call_arity>(span_from(path.begin), function.text(), callee->params.size(),
+          .report<diag::call_arity>(span_from(path.begin), function.text(), callee->params.size(),
                                     args.size())
           .note(callee->f.name_span, "the function is declared here");
       return nullptr;
     }
   }
   if (n.sync_start && n.core_num == nullptr) {
-    diags_.report<Diag::sync_start_count>(span_from(path.begin)).help("give core_num= as well");
+    diags_.report<diag::sync_start_count>(span_from(path.begin)).help("give core_num= as well");
     return nullptr;
   }
   if (!overrides.empty())
@@ -251,7 +252,7 @@ const Expr* Reader::read_recorded_call(const Path& path) {
     if (!read_string(name, "naming the op")) return nullptr;
     op = find_op(name);
     if (op == OpId::none_) {
-      diags_.report<Diag::unknown_recorded_op>(span(token), name).help("'pldc list ops' shows the ops");
+      diags_.report<diag::unknown_recorded_op>(span(token), name).help("'pldc list ops' shows the ops");
       return nullptr;
     }
   } else {

@@ -7,6 +7,8 @@
 
 #include "frontend/reader.h"
 #include "frontend/writer.h"
+#include "support/diag/lex.h"
+#include "support/diag/parse.h"
 
 namespace pldc {
 
@@ -38,7 +40,7 @@ const Expr* Reader::read_number(bool negative, std::uint32_t begin) {
     const std::uint64_t limit = std::uint64_t{1} << 63;
     if (error != std::errc() || end != t.data() + t.size() || magnitude > limit ||
         (magnitude == limit && !negative)) {
-      diags_.report<Diag::integer_range>(where, text(token).substr(0, 40))
+      diags_.report<diag::integer_range>(where, text(token).substr(0, 40))
           .help("integers lie between -9223372036854775808 and 9223372036854775807");
       return nullptr;
     }
@@ -51,7 +53,7 @@ const Expr* Reader::read_number(bool negative, std::uint32_t begin) {
     // As in Python: too large reads as infinity, too small as zero.
     value = std::strtod(std::string(t).c_str(), nullptr);
   } else if (error != std::errc() || end != t.data() + t.size()) {
-    diags_.report<Diag::bad_number>(where, t.substr(0, 40));
+    diags_.report<diag::bad_number>(where, t.substr(0, 40));
     return nullptr;
   }
   return ctx_.const_float(negative ? -value : value, DType::FP32, where);
@@ -166,7 +168,7 @@ bool Reader::read_string(std::string_view& value, std::string_view where) {
     }
   }
   if (out.find('\0') != std::string::npos) {
-    diags_.report<Diag::nul_in_string>(span(token));
+    diags_.report<diag::nul_in_string>(span(token));
     return false;
   }
   value = ctx_.text(out);
@@ -193,7 +195,7 @@ const Expr* Reader::read_const() {
   } else if (!negative && at(Tok::Name)) {
     value = read_expr();
     if (value != nullptr && value->kind != ExprKind::ConstInt && value->kind != ExprKind::ConstFloat) {
-      diags_.report<Diag::const_operand>(value->span).help("pl.const takes a number and a dtype");
+      diags_.report<diag::const_operand>(value->span).help("pl.const takes a number and a dtype");
       return nullptr;
     }
   } else {

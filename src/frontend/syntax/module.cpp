@@ -5,6 +5,7 @@
 
 #include "frontend/reader.h"
 #include "frontend/writer.h"
+#include "support/diag/parse.h"
 
 namespace pldc {
 
@@ -97,7 +98,7 @@ Module Reader::read() {
   bool bare = false;
   if (at(Tok::End)) {
     if (!diags_.has_errors()) {
-      diags_.report<Diag::no_program>(lex_.span(tok_.begin, tok_.begin + 1))
+      diags_.report<diag::no_program>(lex_.span(tok_.begin, tok_.begin + 1))
           .help("a file holds one class marked @pl.program, or one function marked @pl.function");
     }
   } else {
@@ -153,14 +154,14 @@ void Reader::read_imports_and_declarations() {
       if (module == "pypto.language" && !alias.empty()) {
         style_.prefix = std::string(alias);
         if (alias == "pld" || alias == "self") {
-          diags_.report<Diag::bad_prefix>(span_from(first.begin), alias);
+          diags_.report<diag::bad_prefix>(span_from(first.begin), alias);
           style_.prefix = "pl";
         }
       } else if (module == "pypto.language.distributed") {
         saw_pld_import_ = saw_dump_ = true;
-        if (!authoring_ && alias != "pld") diags_.report<Diag::bad_prefix>(span_from(first.begin), alias);
+        if (!authoring_ && alias != "pld") diags_.report<diag::bad_prefix>(span_from(first.begin), alias);
       } else if (module.substr(0, 5) != "pypto" && module != "__future__.annotations") {
-        diags_.report<Diag::foreign_import>(span_from(first.begin), module)
+        diags_.report<diag::foreign_import>(span_from(first.begin), module)
             .help(
                 "a program uses 'import pypto.language as pl' and 'import pypto.language.distributed as pld' "
                 "only");
@@ -187,7 +188,7 @@ void Reader::read_imports_and_declarations() {
     if (at(Tok::At) || at(Tok::End)) return;
     const std::uint32_t begin = tok_.begin;
     if (!at(Tok::Error)) {
-      diags_.report<Diag::foreign_python>(lex_.span(begin, std::max(tok_.end, begin + 1)), found())
+      diags_.report<diag::foreign_python>(lex_.span(begin, std::max(tok_.end, begin + 1)), found())
           .help(
               "a file holds imports, constants (NAME = 3), symbols (NAME = pl.dynamic(\"NAME\")) and one "
               "@pl.program "
@@ -218,7 +219,7 @@ bool Reader::read_constant(Name name) {
       dtype_constants_[name] = *dtype;
       return true;
     }
-    diags_.report<Diag::bad_constant>(path.span, name.text());
+    diags_.report<diag::bad_constant>(path.span, name.text());
     return false;
   }
   const bool authoring = authoring_;
@@ -229,7 +230,7 @@ bool Reader::read_constant(Name name) {
   const bool list_of_constants = value->kind == ExprKind::MakeTuple;
   if (value->kind != ExprKind::ConstInt && value->kind != ExprKind::ConstFloat &&
       value->kind != ExprKind::ConstBool && !list_of_constants) {
-    diags_.report<Diag::bad_constant>(value->span, name.text())
+    diags_.report<diag::bad_constant>(value->span, name.text())
         .help("a module constant is a number, a list of numbers, a dtype or pl.dynamic(\"NAME\")");
     return false;
   }
@@ -256,12 +257,12 @@ bool Reader::read_class() {
       }
       if (!at(Tok::End) && !diags_.has_errors()) unexpected("end of file after the function");
       if (drafts_.size() > 1) {
-        diags_.report<Diag::several_bare_functions>(drafts_[1]->f.name_span);
+        diags_.report<diag::several_bare_functions>(drafts_[1]->f.name_span);
       }
       return false;
     }
     if (path.rest != "program") {
-      diags_.report<Diag::unknown_decorator>(path.span, path.rest);
+      diags_.report<diag::unknown_decorator>(path.span, path.rest);
     } else if (accept(Tok::LParen)) {
       while (!at(Tok::RParen) && !at(Tok::End) && !at(Tok::Newline)) take();
       expect(Tok::RParen, "after the program's options");
@@ -301,7 +302,7 @@ bool Reader::read_class() {
     } else {
       if (!at(Tok::Error)) {
         diags_
-            .report<Diag::foreign_python>(lex_.span(tok_.begin, std::max(tok_.end, tok_.begin + 1)), found())
+            .report<diag::foreign_python>(lex_.span(tok_.begin, std::max(tok_.end, tok_.begin + 1)), found())
             .help("the class holds functions marked @pl.function only");
       }
       const std::uint32_t column = lex_.column_of(tok_.begin);
@@ -313,7 +314,7 @@ bool Reader::read_class() {
   while (at(Tok::Newline)) take();
   if (!at(Tok::End) && !too_many()) {
     if (!at(Tok::Error)) {
-      diags_.report<Diag::foreign_python>(lex_.span(tok_.begin, std::max(tok_.end, tok_.begin + 1)), found())
+      diags_.report<diag::foreign_python>(lex_.span(tok_.begin, std::max(tok_.end, tok_.begin + 1)), found())
           .help("nothing may follow the program class");
     }
   }

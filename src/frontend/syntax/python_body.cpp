@@ -1,6 +1,7 @@
 // The body of a host sub-worker is foreign Python text: it is kept, not read. Comments and blank lines at its
 // ends go, as does the indentation that it has as a block.
 #include "frontend/reader.h"
+#include "support/diag/parse.h"
 
 namespace pldc {
 
@@ -60,7 +61,7 @@ bool Reader::read_python_body(std::vector<const Stmt*>& body) {
     if (!is_blank(line)) common = std::min(common, indent_of(line));
   }
   if (common == std::string_view::npos) {
-    diags_.report<Diag::empty_body>(draft.f.name_span, draft.f.name.text()).help("write 'pass' for nothing");
+    diags_.report<diag::empty_body>(draft.f.name_span, draft.f.name.text()).help("write 'pass' for nothing");
     return false;
   }
   std::string text;

@@ -7,6 +7,8 @@
 #include "frontend/reader.h"
 #include "frontend/reader_enum.h"
 #include "frontend/writer.h"
+#include "support/diag/parse.h"
+#include "support/diag/type.h"
 
 namespace pldc {
 
@@ -53,7 +55,7 @@ bool Reader::read_var_list(std::vector<const Var*>& vars) {
       if (e == nullptr) return false;
       const auto* var = dyn<Var>(e);
       if (var == nullptr) {
-        diags_.report<Diag::list_of_names>(e->span).help("assign the value to a name first");
+        diags_.report<diag::list_of_names>(e->span).help("assign the value to a name first");
         return false;
       }
       vars.push_back(var);
@@ -97,7 +99,7 @@ bool Reader::read_optimizations(ScopeOptions& o) {
       }
       if (!expect(Tok::RParen, "after the optimization")) return false;
     } else {
-      diags_.report<Diag::unknown_form_option>(path.span, path.rest, "optimizations",
+      diags_.report<diag::unknown_form_option>(path.span, path.rest, "optimizations",
                                                "pl.split, pl.cross_core_slot");
       return false;
     }
@@ -150,12 +152,12 @@ bool Reader::read_scope_option(ScopeOptions& o, std::string_view callee) {
     if (path.rest == "ScopeMode.MANUAL") {
       o.manual = true;
     } else if (path.rest != "ScopeMode.AUTO") {
-      diags_.report<Diag::unknown_enum_member>(path.span, path.rest, "ScopeMode", "AUTO, MANUAL");
+      diags_.report<diag::unknown_enum_member>(path.span, path.rest, "ScopeMode", "AUTO, MANUAL");
       return false;
     }
     return true;
   }
-  diags_.report<Diag::unknown_form_option>(
+  diags_.report<diag::unknown_form_option>(
       span(key_token), key, callee,
       "level, role, name_hint, deps, no_dep_args, dumps, allow_early_resolve, "
       "predicate, windowize, optimizations, sync_start, core_num, mode");
@@ -254,7 +256,7 @@ bool Reader::read_with(Block& block, const Token& first) {
       path.head == style_.prefix && (form == "at" || form == "cluster" || form == "graph" ||
                                      form == "scope" || form == "manual_scope" || form == "auto_scope");
   if (!known) {
-    diags_.report<Diag::unknown_scope>(path.span, file_.text().substr(path.begin, prev_end_ - path.begin))
+    diags_.report<diag::unknown_scope>(path.span, file_.text().substr(path.begin, prev_end_ - path.begin))
         .help("scopes are {0}.at, {0}.cluster, {0}.spmd, {0}.scope, {0}.graph", style_.prefix);
     return false;
   }
@@ -270,7 +272,7 @@ bool Reader::read_with(Block& block, const Token& first) {
   n.name_hint = o.name_hint;
   if (form == "at") {
     if (!o.level) {
-      diags_.report<Diag::scope_level>(path.span).help("write pl.at(level=pl.Level.CORE_GROUP)");
+      diags_.report<diag::scope_level>(path.span).help("write pl.at(level=pl.Level.CORE_GROUP)");
       return false;
     }
     // The tensors marked for dumping so far are dumped by every later scope.
@@ -321,7 +323,7 @@ bool Reader::read_spmd(Block& block, const Token& first, const Token* loop_name,
   if (!read_scope_call(o, "spmd")) return false;
   flush_hoisted(block);
   if (o.core_num == nullptr) {
-    diags_.report<Diag::spmd_count>(path.span).help("write pl.spmd(8)");
+    diags_.report<diag::spmd_count>(path.span).help("write pl.spmd(8)");
     return false;
   }
   if (loop_name == nullptr && !read_task_id(o, block)) return false;
@@ -396,7 +398,7 @@ bool Reader::read_split_aiv(Block& block, const Token& first, const Token& name,
       !expect(Tok::Colon, "after the region's header"))
     return false;
   if (count != 2 || !mode) {
-    diags_.report<Diag::split_aiv_form>(count != 2 ? span(count_token) : path.span)
+    diags_.report<diag::split_aiv_form>(count != 2 ? span(count_token) : path.span)
         .help("write pl.split_aiv(2, mode=pl.SplitMode.UP_DOWN)");
     return false;
   }

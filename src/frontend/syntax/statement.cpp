@@ -8,6 +8,7 @@
 #include "frontend/writer.h"
 #include "ir/authoring.h"
 #include "ir/same.h"
+#include "support/diag/parse.h"
 
 namespace pldc {
 
@@ -26,7 +27,7 @@ bool Reader::read_block(Block& block, std::string_view where, IfEmpty if_empty) 
       return true;
     }
     if (!at(Tok::Error)) {
-      diags_.report<Diag::empty_block>(lex_.span(tok_.begin, std::max(tok_.end, tok_.begin + 1)), where)
+      diags_.report<diag::empty_block>(lex_.span(tok_.begin, std::max(tok_.end, tok_.begin + 1)), where)
           .help("write 'pass' for an empty block");
     }
     return false;
@@ -79,7 +80,7 @@ void Reader::read_statement(Block& block) {
           break;
       }
     } else if (first.kind == Tok::Indent) {
-      diags_.report<Diag::unexpected_indent>(lex_.span(first.begin, first.begin + 1))
+      diags_.report<diag::unexpected_indent>(lex_.span(first.begin, first.begin + 1))
           .help("indent it like the statement before it");
       good = false;
       prev_end_ = first.begin;
@@ -96,7 +97,7 @@ void Reader::read_statement(Block& block) {
 
 bool Reader::end_line(Comments& comments) {
   if (at(Tok::Semicolon)) {
-    diags_.report<Diag::semicolon>(span(tok_)).help("write one statement a line");
+    diags_.report<diag::semicolon>(span(tok_)).help("write one statement a line");
     return false;
   }
   if (!at(Tok::Newline) && !at(Tok::End)) {
@@ -147,13 +148,13 @@ bool Reader::read_simple(Block& block, const Token& first) {
       return true;
     }
     if (word == "elif" || word == "else") {
-      diags_.report<Diag::stray_else>(span(first), word).help("indent it like the 'if' that it belongs to");
+      diags_.report<diag::stray_else>(span(first), word).help("indent it like the 'if' that it belongs to");
       return false;
     }
     for (const std::string_view python : {"def", "class", "import", "from", "lambda", "try", "raise",
                                           "global", "del", "assert", "async", "nonlocal"}) {
       if (word == python) {
-        diags_.report<Diag::foreign_python>(span(first), fmt::format("'{}'", word))
+        diags_.report<diag::foreign_python>(span(first), fmt::format("'{}'", word))
             .help(
                 "only assignments, calls, if, for, while, with, return, break, continue and pass may stand "
                 "in a function");
@@ -165,7 +166,7 @@ bool Reader::read_simple(Block& block, const Token& first) {
     if (second == Tok::Comma) return read_unpacking(block, first);
     if (second == Tok::AugAssign) {
       take();
-      diags_.report<Diag::augmented_assignment>(span(tok_), text(tok_))
+      diags_.report<diag::augmented_assignment>(span(tok_), text(tok_))
           .help("write '{} = {} {} ...'", word, word, text(tok_).substr(0, text(tok_).size() - 1));
       return false;
     }
@@ -266,7 +267,7 @@ bool Reader::finish_assignment(Block& block, const Token& first, const Token& na
     if (authoring_ && before == var && before != nullptr && !is_unknown(type) &&
         !same_type(before->type, type)) {
       diags_
-          .report<Diag::type_changed>(span(name_token), name.text(), print_type(before->type),
+          .report<diag::type_changed>(span(name_token), name.text(), print_type(before->type),
                                       print_type(type))
           .note(before->span, "it was first assigned here")
           .help("assign the new value to another name");
@@ -388,12 +389,12 @@ bool Reader::read_unpacking(Block& block, const Token& first) {
   const bool submit = value->kind == ExprKind::Submit;
   const auto* tuple_type = dyn<TupleType>(value->type);
   if (tuple_type != nullptr && tuple_type->elements.size() != targets.size()) {
-    diags_.report<Diag::unpack_count>(whole, targets.size(), tuple_type->elements.size())
+    diags_.report<diag::unpack_count>(whole, targets.size(), tuple_type->elements.size())
         .help("name every element of the result");
     return true;
   }
   if (submit && !grouped && targets.size() > 2) {
-    diags_.report<Diag::flat_submit>(whole).help("write '(a, b), task_id = pl.submit(...)'");
+    diags_.report<diag::flat_submit>(whole).help("write '(a, b), task_id = pl.submit(...)'");
     return true;
   }
   const Var* temp = ctx_.var(ctx_.name(submit ? "_submit_tmp" : "_tuple_tmp"), value->type, whole);
@@ -426,7 +427,7 @@ bool Reader::read_expression_statement(Block& block, const Token& first) {
   if (!end_line(comments)) return false;
   flush_hoisted(block);
   if (value->kind != ExprKind::Call && value->kind != ExprKind::Submit) {
-    diags_.report<Diag::useless_statement>(whole).help(
+    diags_.report<diag::useless_statement>(whole).help(
         "only a call may stand alone; assign the value to a name");
     return true;
   }
@@ -442,7 +443,7 @@ bool Reader::read_compile_time(const Token& first, std::string_view leaf) {
   if (leaf == "func_attr") {
     if (!read_func_attr(draft_->attrs)) return false;
   } else if (leaf == "cond") {
-    diags_.report<Diag::stray_cond>(span_from(first.begin))
+    diags_.report<diag::stray_cond>(span_from(first.begin))
         .help("pl.cond(...) is the first statement of 'for (...) in pl.while_(...)'");
     return false;
   } else if (leaf == "set_cache_policy") {
@@ -453,7 +454,7 @@ bool Reader::read_compile_time(const Token& first, std::string_view leaf) {
     if (tensor == nullptr || !expect(Tok::RParen, "after the tensor")) return false;
     const auto* var = dyn<Var>(tensor);
     if (var == nullptr) {
-      diags_.report<Diag::dump_tag_operand>(tensor->span).help("assign the value to a name first");
+      diags_.report<diag::dump_tag_operand>(tensor->span).help("assign the value to a name first");
       return false;
     }
     dump_tags_.push_back(var);
@@ -488,12 +489,12 @@ bool Reader::read_cache_policy(const Token& first) {
   if (!expect(Tok::RParen, "after the policy")) return false;
   constexpr std::string_view head = "CachePolicy.";
   if (tensor->kind != ExprKind::Var || path.rest.substr(0, head.size()) != head) {
-    diags_.report<Diag::cache_policy_form>(lex_.span(first.begin, prev_end_))
+    diags_.report<diag::cache_policy_form>(lex_.span(first.begin, prev_end_))
         .help("write pl.set_cache_policy(tensor, pl.CachePolicy.NAME)");
     return false;
   }
   if (scope_policies_.empty()) {
-    diags_.report<Diag::cache_policy_place>(lex_.span(first.begin, prev_end_))
+    diags_.report<diag::cache_policy_place>(lex_.span(first.begin, prev_end_))
         .help("put it into the scope's body");
     return false;
   }
@@ -519,7 +520,7 @@ bool Reader::read_yield(Block& block, const Token& first, std::vector<YieldTarge
   if (!end_line(comments)) return false;
   flush_hoisted(block);
   if (!targets.empty() && targets.size() != values.size()) {
-    diags_.report<Diag::yield_count>(whole, targets.size(), values.size())
+    diags_.report<diag::yield_count>(whole, targets.size(), values.size())
         .help("name each yielded value once");
     return true;
   }

@@ -4,9 +4,12 @@
 // tensor  = ("pl.Tensor" | "pld.DistributedTensor") "[[" dims "], pl." DTYPE [ "," view ] [ "," memref ] [
 // "," window ] "]" tile    = "pl.Tile[[" dims "], pl." DTYPE [ "," memref ] [ ", pl.Mem." SPACE ] [ "," view
 // ] "]"
+#include "support/diag/type.h"
+
 #include "frontend/reader.h"
 #include "frontend/reader_enum.h"
 #include "frontend/writer.h"
+#include "support/diag/parse.h"
 
 namespace pldc {
 
@@ -146,7 +149,7 @@ const Type* Reader::read_type_body() {
       if (e == nullptr) return nullptr;
       const auto value = const_int(e);
       if (!value) {
-        diags_.report<Diag::array_extent>(e->span).help("write a number or a module constant");
+        diags_.report<diag::array_extent>(e->span).help("write a number or a module constant");
         return nullptr;
       }
       extent = *value;
@@ -158,7 +161,7 @@ const Type* Reader::read_type_body() {
       return nullptr;
     }
     if (extent <= 0) {
-      diags_.report<Diag::array_extent>(lex_.span(first.begin, prev_end_))
+      diags_.report<diag::array_extent>(lex_.span(first.begin, prev_end_))
           .help("an array has at least one element");
       return nullptr;
     }
@@ -193,7 +196,7 @@ const Type* Reader::read_type_body() {
     return ctx_.simple(simple.kind);
   }
   auto d =
-      diags_.report<Diag::unknown_type>(path.span, file_.text().substr(path.begin, prev_end_ - path.begin));
+      diags_.report<diag::unknown_type>(path.span, file_.text().substr(path.begin, prev_end_ - path.begin));
   static const std::vector<std::string_view> kTypes = {
       "Tensor",     "Tile",       "Scalar",       "Array",   "Tuple",      "Ptr", "DistributedTensor",
       "MemRefType", "AsyncEvent", "AsyncSession", "CommCtx", "CommCtxType"};
@@ -266,7 +269,7 @@ const Type* Reader::read_tensor_type(TypeKind kind) {
       const auto known = parse_enum<TensorLayout>(layout);
       if (!known) {
         diags_
-            .report<Diag::type_part>(path.span, path.rest,
+            .report<diag::type_part>(path.span, path.rest,
                                      kind == TypeKind::Tensor ? "pl.Tensor" : "pld.DistributedTensor")
             .help(
                 "after the dtype may stand pl.TensorView(...), pl.MemRef(...) and, for distributed tensors, "
@@ -274,7 +277,7 @@ const Type* Reader::read_tensor_type(TypeKind kind) {
         return nullptr;
       }
       if (*known == TensorLayout::DN) {
-        diags_.report<Diag::bare_dn>(path.span).help(
+        diags_.report<diag::bare_dn>(path.span).help(
             "write pl.TensorView(stride=[...], layout=pl.TensorLayout.DN)");
         return nullptr;
       }
@@ -286,12 +289,12 @@ const Type* Reader::read_tensor_type(TypeKind kind) {
   if (!expect(Tok::RBracket, "after the tensor type")) return nullptr;
   if (view != nullptr) {
     if (!view->valid_shape.empty() && view->valid_shape.size() != dims.size()) {
-      diags_.report<Diag::view_rank>(span_from(begin), "valid_shape", view->valid_shape.size(), dims.size())
+      diags_.report<diag::view_rank>(span_from(begin), "valid_shape", view->valid_shape.size(), dims.size())
           .help("give one extent for each dimension");
       return nullptr;
     }
     if (!view->stride.empty() && view->stride.size() != dims.size()) {
-      diags_.report<Diag::view_rank>(span_from(begin), "stride", view->stride.size(), dims.size())
+      diags_.report<diag::view_rank>(span_from(begin), "stride", view->stride.size(), dims.size())
           .help("give one stride for each dimension");
       return nullptr;
     }
@@ -320,7 +323,7 @@ const TensorView* Reader::read_tensor_view() {
     } else if (key == "pad") {
       if (!read_enum_member("PadValue", view.pad)) return nullptr;
     } else {
-      diags_.report<Diag::unknown_form_option>(span(key_token), key, "pl.TensorView",
+      diags_.report<diag::unknown_form_option>(span(key_token), key, "pl.TensorView",
                                                "valid_shape, stride, layout, pad");
       return nullptr;
     }
@@ -374,7 +377,7 @@ bool Reader::read_tile_view(TileViewText& view) {
     } else if (key == "compact") {
       good = read_enum_member("CompactMode", view.compact);
     } else {
-      diags_.report<Diag::unknown_form_option>(
+      diags_.report<diag::unknown_form_option>(
           span(key_token), key, "pl.TileView",
           "valid_shape, stride, start_offset, blayout, slayout, fractal, pad, compact");
       good = false;
@@ -423,14 +426,14 @@ const Type* Reader::read_tile_type() {
       if (!enum_from_text("Mem", rest, path.span, s)) return nullptr;
       space = s;
     } else {
-      diags_.report<Diag::type_part>(path.span, path.rest, "pl.Tile")
+      diags_.report<diag::type_part>(path.span, path.rest, "pl.Tile")
           .help("after the dtype may stand pl.MemRef(...), pl.Mem.<space> and pl.TileView(...)");
       return nullptr;
     }
   }
   if (!expect(Tok::RBracket, "after the tile type")) return nullptr;
   if (memref != nullptr && !space) {
-    diags_.report<Diag::memref_without_space>(span_from(begin))
+    diags_.report<diag::memref_without_space>(span_from(begin))
         .help("add the memory space, such as pl.Mem.Vec");
     return nullptr;
   }
@@ -445,7 +448,7 @@ const Type* Reader::read_tile_type() {
   for (const auto* list : {&written.valid_shape, &written.stride}) {
     if (!list->empty() && list->size() != dims.size()) {
       diags_
-          .report<Diag::view_rank>(span_from(begin), list == &written.stride ? "stride" : "valid_shape",
+          .report<diag::view_rank>(span_from(begin), list == &written.stride ? "stride" : "valid_shape",
                                    list->size(), dims.size())
           .help("give one value for each dimension");
       return nullptr;
@@ -507,7 +510,7 @@ const MemRef* Reader::read_memref() {
       return false;
     }
     if (count < 1 || count > 0xffff) {
-      diags_.report<Diag::slot_count>(span_from(prev_end_ - 1), count).help("a buffer has 1 to 65535 slots");
+      diags_.report<diag::slot_count>(span_from(prev_end_ - 1), count).help("a buffer has 1 to 65535 slots");
       return false;
     }
     m.slot_count = static_cast<std::uint32_t>(count);
@@ -533,7 +536,7 @@ const MemRef* Reader::read_memref() {
     std::int64_t size = 0;
     if (!read_int(size, "as the size in bytes")) return nullptr;
     if (size < 0) {
-      diags_.report<Diag::negative_size>(span_from(prev_end_ - 1), size)
+      diags_.report<diag::negative_size>(span_from(prev_end_ - 1), size)
           .help("sizes are bytes, 0 if unknown");
       return nullptr;
     }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/rules/rule.h"
+#include "support/diag/op.h"
 
 namespace pldc {
 
@@ -9,7 +10,7 @@ namespace {
 
 bool offset_ok(const RuleCall& call, std::size_t operand, std::size_t axis, const Expr* offset) {
   if (!provably_negative(offset)) return true;
-  call.diags.report<Diag::op_negative>(offset->span.valid() ? offset->span : call.place(operand), axis,
+  call.diags.report<diag::op_negative>(offset->span.valid() ? offset->span : call.place(operand), axis,
                                        call.operand(operand), call.name(), describe(offset));
   return false;
 }
@@ -32,7 +33,7 @@ std::optional<Dims> read_window(const RuleCall& call, const WindowRead& read) {
     if (request != nullptr) {
       if (!offset_ok(call, read.valid_operand, i, request)) return std::nullopt;
       if (provably_lt(window, request) == true) {
-        call.diags.report<Diag::op_valid_exceeds>(call.place(read.valid_operand), call.name(),
+        call.diags.report<diag::op_valid_exceeds>(call.place(read.valid_operand), call.name(),
                                                   describe(request), i, describe(window));
         return std::nullopt;
       }
@@ -48,7 +49,7 @@ std::optional<Dims> read_window(const RuleCall& call, const WindowRead& read) {
     const Expr* reach = read.whole || request == nullptr ? window : request;
     if (!read.clamp && provably_lt(extent, dim_add(ctx, offset, reach)) == true) {
       call.diags
-          .report<Diag::op_reads_past>(call.place(read.offset_operand), call.name(), i, describe(offset),
+          .report<diag::op_reads_past>(call.place(read.offset_operand), call.name(), i, describe(offset),
                                        describe(reach), describe(extent))
           .help("read a smaller part, or give the extents that hold data as the valid shape");
       return std::nullopt;
@@ -72,7 +73,7 @@ std::optional<Dims> write_region(const RuleCall& call, const RegionWrite& write)
   for (std::size_t i = 0; i < rank; ++i) {
     if (!offset_ok(call, write.offset_operand, i, write.offset[i])) return std::nullopt;
     if (provably_lt(write.target_shape[i], dim_add(ctx, write.offset[i], write.reach[i])) == true) {
-      call.diags.report<Diag::op_writes_past>(call.place(write.offset_operand), call.name(), i,
+      call.diags.report<diag::op_writes_past>(call.place(write.offset_operand), call.name(), i,
                                               describe(write.offset[i]), describe(write.reach[i]),
                                               describe(write.target_shape[i]));
       return std::nullopt;
@@ -82,7 +83,7 @@ std::optional<Dims> write_region(const RuleCall& call, const RegionWrite& write)
     return write.target_valid;
   }
   const auto report = [&](std::string_view what, std::size_t axis) {
-    call.diags.report<Diag::op_region>(call.place(write.offset_operand), call.name(), what, axis,
+    call.diags.report<diag::op_region>(call.place(write.offset_operand), call.name(), what, axis,
                                        describe(write.target_valid), describe(write.source_valid),
                                        describe(write.offset));
   };
@@ -215,7 +216,7 @@ std::optional<Dims> reshape_valid(const RuleCall& call, Dims shape, Dims valid, 
   }
   if (const auto moved = move_unit_axes(ctx, shape, valid, to)) return ctx.list(*moved);
   if (const auto moved = move_prefix(ctx, shape, valid, to)) return ctx.list(*moved);
-  call.diags.report<Diag::op_reshape_valid>(call.span, call.name(), describe(shape), describe(to),
+  call.diags.report<diag::op_reshape_valid>(call.span, call.name(), describe(shape), describe(to),
                                             describe(valid));
   return std::nullopt;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "support/diag/op.h"
+
 namespace pldc {
 
 std::string_view RuleCall::operand(std::size_t i) const {
@@ -28,7 +30,7 @@ std::optional<MemSpace> RuleCall::space(std::string_view key) const {
 
 std::optional<Dims> RuleCall::tuple(std::size_t i) const {
   if (const auto* made = dyn<MakeTuple>(args[i])) return made->elements;
-  diags.report<Diag::op_tuple>(place(i), operand(i), name(), describe(type(i)));
+  diags.report<diag::op_tuple>(place(i), operand(i), name(), describe(type(i)));
   return std::nullopt;
 }
 
@@ -41,39 +43,39 @@ bool RuleCall::one_of(std::size_t i, DType dtype, std::initializer_list<DType> a
     list += name_of(d);
     ++at;
   }
-  diags.report<Diag::op_dtype>(place(i), operand(i), name(), list, name_of(dtype))
+  diags.report<diag::op_dtype>(place(i), operand(i), name(), list, name_of(dtype))
       .help("convert it with pl.cast first");
   return false;
 }
 
 bool RuleCall::integer_dtype(std::size_t i, DType dtype) const {
   if (is_int(dtype)) return true;
-  diags.report<Diag::op_dtype>(place(i), operand(i), name(), "an integer dtype", name_of(dtype));
+  diags.report<diag::op_dtype>(place(i), operand(i), name(), "an integer dtype", name_of(dtype));
   return false;
 }
 
 bool RuleCall::same_dtype(std::size_t i, std::size_t j, DType a, DType b) const {
   if (a == b) return true;
-  diags.report<Diag::op_dtypes_differ>(place(j), operand(i), operand(j), name(), name_of(a), name_of(b))
+  diags.report<diag::op_dtypes_differ>(place(j), operand(i), operand(j), name(), name_of(a), name_of(b))
       .help("convert one of them with pl.cast first");
   return false;
 }
 
 bool RuleCall::rank_is(std::size_t i, std::size_t found, std::size_t wanted) const {
   if (found == wanted) return true;
-  diags.report<Diag::op_rank>(place(i), operand(i), name(), wanted, found);
+  diags.report<diag::op_rank>(place(i), operand(i), name(), wanted, found);
   return false;
 }
 
 bool RuleCall::rank_at_least(std::size_t i, std::size_t found, std::size_t wanted) const {
   if (found >= wanted) return true;
-  diags.report<Diag::op_rank>(place(i), operand(i), name(), fmt::format("at least {}", wanted), found);
+  diags.report<diag::op_rank>(place(i), operand(i), name(), fmt::format("at least {}", wanted), found);
   return false;
 }
 
 bool RuleCall::tuple_rank(std::size_t i, std::size_t found, std::size_t wanted, std::size_t of) const {
   if (found == wanted) return true;
-  diags.report<Diag::op_tuple_rank>(place(i), operand(i), name(), operand(of), wanted, found);
+  diags.report<diag::op_tuple_rank>(place(i), operand(i), name(), operand(of), wanted, found);
   return false;
 }
 
@@ -81,7 +83,7 @@ bool RuleCall::positive(std::size_t i, Dims dims, bool constant) const {
   for (std::size_t d = 0; d < dims.size(); ++d) {
     const auto value = const_int(dims[d]);
     if (value ? *value > 0 : !constant) continue;
-    diags.report<Diag::op_extent>(place(i), d, operand(i), name(),
+    diags.report<diag::op_extent>(place(i), d, operand(i), name(),
                                   constant ? "a positive constant" : "positive", describe(dims[d]));
     return false;
   }
@@ -111,7 +113,7 @@ std::optional<Dims> broadcast(const RuleCall& call, Dims a, Dims b) {
   if (same_dims(a, b)) return a;
   const auto dims = broadcast(a, b);
   if (dims) return call.ctx.list(*dims);
-  call.diags.report<Diag::op_shapes>(call.span, call.name(), describe(a), describe(b));
+  call.diags.report<diag::op_shapes>(call.span, call.name(), describe(a), describe(b));
   return std::nullopt;
 }
 

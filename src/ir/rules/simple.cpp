@@ -1,5 +1,6 @@
 // Types that hang on no operand, types of an operand, arrays and windows.
 #include "ir/rules/rule.h"
+#include "support/diag/op.h"
 
 namespace pldc {
 
@@ -42,7 +43,7 @@ const Type* rule_AsyncEvent(const RuleCall& call) { return call.ctx.simple(TypeK
 const Type* rule_AsyncSession(const RuleCall& call) { return call.ctx.simple(TypeKind::AsyncSession); }
 
 const Type* rule_TestRaises(const RuleCall& call) {
-  call.diags.report<Diag::op_test_raises>(call.span, call.name());
+  call.diags.report<diag::op_test_raises>(call.span, call.name());
   return nullptr;
 }
 
@@ -52,13 +53,13 @@ const Type* rule_TestRaises(const RuleCall& call) {
 const Type* rule_ArrayCreate(const RuleCall& call) {
   const auto extent = const_int(call.args[0]);
   if (!extent || *extent <= 0) {
-    call.diags.report<Diag::op_value>(call.place(0), call.operand(0), call.name(), "a positive constant",
+    call.diags.report<diag::op_value>(call.place(0), call.operand(0), call.name(), "a positive constant",
                                       describe(call.args[0]));
     return nullptr;
   }
   const DType dtype = call.dtype("dtype").value_or(DType::INT32);
   if (!is_int(dtype) && dtype != DType::BOOL && dtype != DType::TASK_ID) {
-    call.diags.report<Diag::op_value>(call.span, "dtype", call.name(), "an integer dtype, BOOL or TASK_ID",
+    call.diags.report<diag::op_value>(call.span, "dtype", call.name(), "an integer dtype, BOOL or TASK_ID",
                                       name_of(dtype));
     return nullptr;
   }
@@ -70,7 +71,7 @@ namespace {
 bool index_in_range(const RuleCall& call, const ArrayType* array) {
   const auto index = const_int(call.args[1]);
   if (!index || (*index >= 0 && *index < array->extent)) return true;
-  call.diags.report<Diag::op_value>(call.place(1), call.operand(1), call.name(),
+  call.diags.report<diag::op_value>(call.place(1), call.operand(1), call.name(),
                                     fmt::format("at least 0 and less than {}", array->extent), *index);
   return false;
 }
@@ -88,7 +89,7 @@ const Type* rule_ArrayUpdate(const RuleCall& call) {
   if (array == nullptr || !index_in_range(call, array)) return nullptr;
   const auto value = scalar_dtype(call.type(2));
   if (value && *value != array->dtype && !(*value == DType::INDEX && is_int(array->dtype))) {
-    call.diags.report<Diag::op_dtype>(call.place(2), call.operand(2), call.name(), name_of(array->dtype),
+    call.diags.report<diag::op_dtype>(call.place(2), call.operand(2), call.name(), name_of(array->dtype),
                                       name_of(*value));
     return nullptr;
   }

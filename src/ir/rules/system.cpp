@@ -1,5 +1,6 @@
 // Ops between cores: events, barriers and pipes (ops.md S2, S8).
 #include "ir/rules/rule.h"
+#include "support/diag/op.h"
 
 namespace pldc {
 
@@ -7,7 +8,7 @@ namespace {
 
 bool value_error(const RuleCall& call, Span where, std::string_view what, std::string_view wanted,
                  const std::string& found) {
-  call.diags.report<Diag::op_value>(where, what, call.name(), wanted, found);
+  call.diags.report<diag::op_value>(where, what, call.name(), wanted, found);
   return false;
 }
 
@@ -42,7 +43,7 @@ const Type* rule_SyncAll(const RuleCall& call) {
     return nullptr;
   }
   if (soft && call.count() == 0) {
-    call.diags.report<Diag::op_operand_missing>(call.span, call.name(), "gm_workspace")
+    call.diags.report<diag::op_operand_missing>(call.span, call.name(), "gm_workspace")
         .help("the soft barrier counts arrivals in an INT32 tensor of at least 16 elements");
     return nullptr;
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/rules/rule.h"
+#include "support/diag/op.h"
 
 namespace pldc {
 
@@ -54,7 +55,7 @@ const Type* rule_TensorLog(const RuleCall& call) {
 const Type* rule_TensorFp32Unary(const RuleCall& call) {
   if (call.tensor(0)->dtype == DType::FP32) return rule_TensorUnary(call);
   call.diags
-      .report<Diag::op_dtype>(call.place(0), call.operand(0), call.name(), "FP32 (the op is FP32-only)",
+      .report<diag::op_dtype>(call.place(0), call.operand(0), call.name(), "FP32 (the op is FP32-only)",
                               name_of(call.tensor(0)->dtype))
       .help("cast it to FP32 first");
   return nullptr;
@@ -68,7 +69,7 @@ const Type* rule_TensorCast(const RuleCall& call) {
   const DType from = call.tensor(0)->dtype;
   const DType to = call.dtype("target_type").value_or(from);
   if (from == to) {
-    call.diags.report<Diag::op_cast_same>(call.span, call.name(), name_of(to));
+    call.diags.report<diag::op_cast_same>(call.span, call.name(), name_of(to));
     return nullptr;
   }
   return like_first(call, to);
@@ -97,7 +98,7 @@ const Type* rule_TensorDiv(const RuleCall& call) {
   }
   const DType dtype = promote(call.tensor(0)->dtype, call.tensor(1)->dtype);
   if (call.flag("high_precision") && !is_float(dtype)) {
-    call.diags.report<Diag::op_value>(call.span, "high_precision", call.name(), "used only for FP16 or FP32",
+    call.diags.report<diag::op_value>(call.span, "high_precision", call.name(), "used only for FP16 or FP32",
                                       name_of(dtype));
     return nullptr;
   }
@@ -137,7 +138,7 @@ bool bit_operands(const RuleCall& call) {
     same = !x || !y || *x == *y;
   }
   if (same) return true;
-  call.diags.report<Diag::op_shapes>(call.span, call.name(), describe(a->shape), describe(b->shape))
+  call.diags.report<diag::op_shapes>(call.span, call.name(), describe(a->shape), describe(b->shape))
       .help("the op requires both operands to have the same shape");
   return false;
 }
@@ -167,7 +168,7 @@ const Type* rule_TensorShiftScalar(const RuleCall& call) {
   const DType dtype = call.tensor(0)->dtype;
   if (!call.integer_dtype(0, dtype) || !call.integer_dtype(1, scalar_of(call, 1))) return nullptr;
   if (const auto by = const_int(call.args[1]); by && *by < 0) {
-    call.diags.report<Diag::op_value>(call.place(1), call.operand(1), call.name(),
+    call.diags.report<diag::op_value>(call.place(1), call.operand(1), call.name(),
                                       "a non-negative shift count", *by);
     return nullptr;
   }
@@ -186,14 +187,14 @@ const Type* expand(const RuleCall& call, std::size_t one, std::size_t same) {
     return nullptr;
   const std::size_t axis = v->shape.size() - one;
   if (!is_const(v->shape[axis], 1)) {
-    call.diags.report<Diag::op_extent>(call.place(1), axis, call.operand(1), call.name(), 1,
+    call.diags.report<diag::op_extent>(call.place(1), axis, call.operand(1), call.name(), 1,
                                        describe(v->shape[axis]));
     return nullptr;
   }
   const auto a = const_int(t->shape[t->shape.size() - same]);
   const auto b = const_int(v->shape[v->shape.size() - same]);
   if (a && b && *a != *b) {
-    call.diags.report<Diag::op_shapes>(call.span, call.name(), describe(t->shape), describe(v->shape));
+    call.diags.report<diag::op_shapes>(call.span, call.name(), describe(t->shape), describe(v->shape));
     return nullptr;
   }
   return like_first(call, promote(t->dtype, v->dtype));
@@ -217,14 +218,14 @@ const Type* rule_TensorExpandClone(const RuleCall& call) {
       ++repeated;
     } else if (const_int(input->shape[i]) && const_int(target->shape[i])) {
       call.diags
-          .report<Diag::op_shapes>(call.span, call.name(), describe(input->shape), describe(target->shape))
+          .report<diag::op_shapes>(call.span, call.name(), describe(input->shape), describe(target->shape))
           .help("dimensions are repeated from dimension 1 to the target's extent only");
       return nullptr;
     }
   }
   if (repeated > 1) {
     call.diags
-        .report<Diag::op_shapes>(call.span, call.name(), describe(input->shape), describe(target->shape))
+        .report<diag::op_shapes>(call.span, call.name(), describe(input->shape), describe(target->shape))
         .help("at most one dimension may be repeated (at most one broadcast dimension)");
     return nullptr;
   }
@@ -242,7 +243,7 @@ const Type* reduce(const RuleCall& call, std::int64_t default_axis, DType dtype)
   if (!call.rank_at_least(0, t->shape.size(), default_axis == -2 ? 2 : 1)) return nullptr;
   std::int64_t axis = call.integer("axis", default_axis);
   if (axis < -rank || axis >= rank) {
-    call.diags.report<Diag::op_value>(call.span, "axis", call.name(),
+    call.diags.report<diag::op_value>(call.span, "axis", call.name(),
                                       fmt::format("from {} to {}", -rank, rank - 1), axis);
     return nullptr;
   }
@@ -250,7 +251,7 @@ const Type* reduce(const RuleCall& call, std::int64_t default_axis, DType dtype)
   const Dims of = own_valid(t);
   for (std::size_t i = 0; i < of.size(); ++i) {
     if (!is_const(of[i], 0)) continue;
-    call.diags.report<Diag::op_empty_reduction>(call.place(0), call.name(), i);
+    call.diags.report<diag::op_empty_reduction>(call.place(0), call.name(), i);
     return nullptr;
   }
   std::vector<const Expr*> shape(t->shape.begin(), t->shape.end());

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/rules/rule.h"
+#include "support/diag/op.h"
 
 namespace pldc {
 
@@ -13,7 +14,7 @@ const Type* rule_TensorGather(const RuleCall& call) {
   if (!call.one_of(1, index->dtype, {DType::INT32, DType::INT16})) return nullptr;
   std::int64_t dim = call.integer("dim", -1);
   if (dim < -rank || dim >= rank) {
-    call.diags.report<Diag::op_value>(call.span, "dim", call.name(),
+    call.diags.report<diag::op_value>(call.span, "dim", call.name(),
                                       fmt::format("from {} to {}", -rank, rank - 1), dim);
     return nullptr;
   }
@@ -21,7 +22,7 @@ const Type* rule_TensorGather(const RuleCall& call) {
   for (std::size_t i = 0; i < index->shape.size(); ++i) {
     if (static_cast<std::int64_t>(i) == dim || provably_lt(input->shape[i], index->shape[i]) != true)
       continue;
-    call.diags.report<Diag::op_extent>(call.place(1), i, call.operand(1), call.name(),
+    call.diags.report<diag::op_extent>(call.place(1), i, call.operand(1), call.name(),
                                        fmt::format("at most {}", describe(input->shape[i])),
                                        describe(index->shape[i]));
     return nullptr;
@@ -61,22 +62,22 @@ const Type* rule_TensorPagedGather(const RuleCall& call) {
   for (const std::string_view key : {"block_size", "size", "max_indices"}) {
     const std::int64_t value = call.integer(key, 0);
     if (value > 0) continue;
-    call.diags.report<Diag::op_value>(call.span, key, call.name(), "positive", value);
+    call.diags.report<diag::op_value>(call.span, key, call.name(), "positive", value);
     return nullptr;
   }
   const std::int64_t size = call.integer("size", 1);
   const std::int64_t column = call.integer("col_off", 0);
   if (column < 0) {
-    call.diags.report<Diag::op_value>(call.span, "col_off", call.name(), "at least 0", column);
+    call.diags.report<diag::op_value>(call.span, "col_off", call.name(), "at least 0", column);
     return nullptr;
   }
   if (const auto columns = const_int(src->shape[1]); columns && column + size > *columns) {
-    call.diags.report<Diag::op_reads_past>(call.span, call.name(), 1, column, size, *columns);
+    call.diags.report<diag::op_reads_past>(call.span, call.name(), 1, column, size, *columns);
     return nullptr;
   }
   const bool transposed = call.flag("is_trans");
   if (transposed && call.space("space").value_or(MemSpace::Mat) != MemSpace::Mat) {
-    call.diags.report<Diag::op_memory>(call.span, call.name(), "the result of is_trans=True", "Mat",
+    call.diags.report<diag::op_memory>(call.span, call.name(), "the result of is_trans=True", "Mat",
                                        name_of(*call.space("space")));
     return nullptr;
   }
@@ -95,12 +96,12 @@ const Type* rule_TensorScatter(const RuleCall& call) {
   if (!call.one_of(1, index->dtype, {DType::INT16, DType::INT32})) return nullptr;
   const std::int64_t dim = call.integer("dim", -1);
   if (dim != -1 && dim != 1) {
-    call.diags.report<Diag::op_value>(call.span, "dim", call.name(), "-1 (or 1), the last axis", dim);
+    call.diags.report<diag::op_value>(call.span, "dim", call.name(), "-1 (or 1), the last axis", dim);
     return nullptr;
   }
   if (src->shape.size() != 2 || index->shape.size() != 2 ||
       (const_product(index->shape) && const_product(src->shape) && !same_dims(index->shape, src->shape))) {
-    call.diags.report<Diag::op_shapes>(call.span, call.name(), describe(index->shape), describe(src->shape));
+    call.diags.report<diag::op_shapes>(call.span, call.name(), describe(index->shape), describe(src->shape));
     return nullptr;
   }
   return rule_SameAs0(call);
@@ -122,7 +123,7 @@ const Type* rule_TensorScatterUpdate(const RuleCall& call) {
   const TensorType* input = call.tensor(0);
   const TensorType* src = call.tensor(2);
   if (input->shape.size() != 2 && input->shape.size() != 4) {
-    call.diags.report<Diag::op_rank>(call.place(0), call.operand(0), call.name(), "2 or 4",
+    call.diags.report<diag::op_rank>(call.place(0), call.operand(0), call.name(), "2 or 4",
                                      input->shape.size());
     return nullptr;
   }
@@ -130,7 +131,7 @@ const Type* rule_TensorScatterUpdate(const RuleCall& call) {
   if (!call.integer_dtype(1, call.tensor(1)->dtype)) return nullptr;
   const std::int64_t dim = call.integer("dim", -2);
   if (dim != -2) {
-    call.diags.report<Diag::op_value>(call.span, "dim", call.name(), "-2", dim);
+    call.diags.report<diag::op_value>(call.span, "dim", call.name(), "-2", dim);
     return nullptr;
   }
   return rule_SameAs0(call);
@@ -205,7 +206,7 @@ bool inner_ok(const RuleCall& call, std::size_t l, const Matrix& a, std::size_t 
   const auto x = const_int(a.columns);
   const auto y = const_int(b.rows);
   if (!x || !y || *x == *y) return true;
-  call.diags.report<Diag::op_inner>(call.place(r), call.name(), *x, call.operand(l), *y, call.operand(r));
+  call.diags.report<diag::op_inner>(call.place(r), call.name(), *x, call.operand(l), *y, call.operand(r));
   return false;
 }
 
@@ -221,7 +222,7 @@ const Type* rule_TensorMatmul(const RuleCall& call) {
   if (!inner_ok(call, 0, a, 1, b)) return nullptr;
   const auto batch = broadcast(a.batch, b.batch);
   if (!batch) {
-    call.diags.report<Diag::op_shapes>(call.span, call.name(), describe(lhs->shape), describe(rhs->shape));
+    call.diags.report<diag::op_shapes>(call.span, call.name(), describe(lhs->shape), describe(rhs->shape));
     return nullptr;
   }
   std::vector<const Expr*> shape = *batch;
@@ -253,7 +254,7 @@ const Type* rule_TensorMatmulAcc(const RuleCall& call) {
     return const_int(x) && const_int(y) && !same_dim(x, y);
   };
   if (differ(acc->shape[r], a.rows) || differ(acc->shape[r + 1], b.columns)) {
-    call.diags.report<Diag::op_shapes>(call.span, call.name(), describe(acc->shape),
+    call.diags.report<diag::op_shapes>(call.span, call.name(), describe(acc->shape),
                                        describe(call.ctx.list({a.rows, b.columns})));
     return nullptr;
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/rules/rule.h"
+#include "support/diag/op.h"
 
 namespace pldc {
 
@@ -66,7 +67,7 @@ const Type* rule_TensorDim(const RuleCall& call) {
   const auto axis = const_int(call.args[1]);
   const auto rank = static_cast<std::int64_t>(call.tensor(0)->shape.size());
   if (!axis || *axis < -rank || *axis >= rank) {
-    call.diags.report<Diag::op_value>(call.place(1), call.operand(1), call.name(),
+    call.diags.report<diag::op_value>(call.place(1), call.operand(1), call.name(),
                                       fmt::format("a constant axis from {} to {}", -rank, rank - 1),
                                       describe(call.args[1]));
     return nullptr;
@@ -112,7 +113,7 @@ const Type* rule_TensorConcat(const RuleCall& call) {
   if (!call.rank_is(0, a->shape.size(), 2) || !call.rank_is(1, b->shape.size(), 2)) return nullptr;
   if (!call.same_dtype(0, 1, a->dtype, b->dtype)) return nullptr;
   if (const_int(a->shape[0]) && const_int(b->shape[0]) && !same_dim(a->shape[0], b->shape[0])) {
-    call.diags.report<Diag::op_shapes>(call.span, call.name(), describe(a->shape), describe(b->shape));
+    call.diags.report<diag::op_shapes>(call.span, call.name(), describe(a->shape), describe(b->shape));
     return nullptr;
   }
   return make_tensor(call, a->dtype,
@@ -176,19 +177,19 @@ bool given_valid(const RuleCall& call, std::size_t i, Dims shape, Dims derived, 
   const auto given = call.tuple(i);
   if (!given) return false;
   if (given->size() != shape.size()) {
-    call.diags.report<Diag::op_tuple_rank>(call.place(i), call.operand(i), call.name(), "the result",
+    call.diags.report<diag::op_tuple_rank>(call.place(i), call.operand(i), call.name(), "the result",
                                            shape.size(), given->size());
     return false;
   }
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (provably_negative((*given)[d])) {
-      call.diags.report<Diag::op_negative>(call.place(i), d, call.operand(i), call.name(),
+      call.diags.report<diag::op_negative>(call.place(i), d, call.operand(i), call.name(),
                                            describe((*given)[d]));
       return false;
     }
     const Expr* most = derived.empty() ? shape[d] : derived[d];
     if (provably_lt(most, (*given)[d]) == true) {
-      call.diags.report<Diag::op_valid_exceeds>(call.place(i), call.name(), describe((*given)[d]), d,
+      call.diags.report<diag::op_valid_exceeds>(call.place(i), call.name(), describe((*given)[d]), d,
                                                 describe(most));
       return false;
     }
@@ -241,7 +242,7 @@ const Type* rule_TensorView(const RuleCall& call) {
   const TensorView from = view_of(t);
   const AttrValue* layout = call.keyword("layout");
   if (call.count() < 2 && layout == nullptr) {
-    call.diags.report<Diag::op_operand_missing>(call.span, call.name(), "shape")
+    call.diags.report<diag::op_operand_missing>(call.span, call.name(), "shape")
         .help("give at least one of shape and layout=");
     return nullptr;
   }
@@ -259,7 +260,7 @@ const Type* rule_TensorView(const RuleCall& call) {
     if (call.count() > 2) {
       if (!given_valid(call, 2, shape, {}, view.valid_shape)) return nullptr;
     } else if (partial) {
-      call.diags.report<Diag::op_operand_missing>(call.span, call.name(), "valid_shape")
+      call.diags.report<diag::op_operand_missing>(call.span, call.name(), "valid_shape")
           .help("only {} of the source holds data: say which part of the new shape does", describe(valid));
       return nullptr;
     }

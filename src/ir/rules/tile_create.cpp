@@ -1,5 +1,6 @@
 // Creation of tiles, and the halves of the vector lanes (ops.md 1.9, S2).
 #include "ir/rules/rule.h"
+#include "support/diag/op.h"
 
 namespace pldc {
 
@@ -23,7 +24,7 @@ const Type* rule_TileCreate(const RuleCall& call) {
 bool constant_value(const RuleCall& call, std::size_t i) {
   const ExprKind kind = call.args[i]->kind;
   if (kind == ExprKind::ConstInt || kind == ExprKind::ConstFloat) return true;
-  call.diags.report<Diag::op_value>(call.place(i), call.operand(i), call.name(),
+  call.diags.report<diag::op_value>(call.place(i), call.operand(i), call.name(),
                                     "an integer or float constant", describe(call.type(i)));
   return false;
 }
@@ -36,17 +37,17 @@ const Type* rule_TileFull(const RuleCall& call) {
 
 bool sequence_ok(const RuleCall& call, Dims shape, DType dtype) {
   if (dtype != DType::INT16 && dtype != DType::INT32 && dtype != DType::UINT16 && dtype != DType::UINT32) {
-    call.diags.report<Diag::op_value>(call.span, "dtype", call.name(), "INT16, INT32, UINT16 or UINT32",
+    call.diags.report<diag::op_value>(call.span, "dtype", call.name(), "INT16, INT32, UINT16 or UINT32",
                                       name_of(dtype));
     return false;
   }
   if (const auto start = scalar_dtype(call.type(0)); start && *start != dtype) {
-    call.diags.report<Diag::op_dtype>(call.place(0), call.operand(0), call.name(), name_of(dtype),
+    call.diags.report<diag::op_dtype>(call.place(0), call.operand(0), call.name(), name_of(dtype),
                                       name_of(*start));
     return false;
   }
   if (shape.empty() || is_const(shape.back(), 1)) {
-    call.diags.report<Diag::op_extent>(call.place(1), shape.empty() ? 0 : shape.size() - 1, call.operand(1),
+    call.diags.report<diag::op_extent>(call.place(1), shape.empty() ? 0 : shape.size() - 1, call.operand(1),
                                        call.name(), "more than 1", shape.empty() ? "none" : "1");
     return false;
   }
@@ -70,11 +71,11 @@ bool created_valid(const RuleCall& call, std::size_t i, Dims shape, Dims& valid)
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const auto extent = const_int((*given)[d]);
     if (extent && *extent <= 0) {
-      call.diags.report<Diag::op_extent>(call.place(i), d, call.operand(i), call.name(), "positive", *extent);
+      call.diags.report<diag::op_extent>(call.place(i), d, call.operand(i), call.name(), "positive", *extent);
       return false;
     }
     if (provably_lt(shape[d], (*given)[d]) == true) {
-      call.diags.report<Diag::op_valid_exceeds>(call.place(i), call.name(), describe((*given)[d]), d,
+      call.diags.report<diag::op_valid_exceeds>(call.place(i), call.name(), describe((*given)[d]), d,
                                                 describe(shape[d]));
       return false;
     }
@@ -93,12 +94,12 @@ const Type* rule_TileTri(const RuleCall& call) {
                      dtype == DType::INT32 || dtype == DType::UINT16 || dtype == DType::UINT32 ||
                      dtype == DType::FP16 || dtype == DType::BF16 || dtype == DType::FP32;
   if (!known) {
-    call.diags.report<Diag::op_value>(call.span, "dtype", call.name(),
+    call.diags.report<diag::op_value>(call.span, "dtype", call.name(),
                                       "an integer dtype of 8 to 32 bits, FP16, BF16 or FP32", name_of(dtype));
     return nullptr;
   }
   if (const auto diagonal = scalar_dtype(call.type(0)); diagonal && *diagonal != DType::INT32) {
-    call.diags.report<Diag::op_dtype>(call.place(0), call.operand(0), call.name(), "INT32",
+    call.diags.report<diag::op_dtype>(call.place(0), call.operand(0), call.name(), "INT32",
                                       name_of(*diagonal));
     return nullptr;
   }
@@ -111,17 +112,17 @@ bool random_ok(const RuleCall& call, Dims shape, DType dtype) {
   for (std::size_t i = 0; i < 6; ++i) {
     const auto key = scalar_dtype(call.type(i));
     if (!key || *key == DType::INT32) continue;
-    call.diags.report<Diag::op_dtype>(call.place(i), call.operand(i), call.name(), "INT32", name_of(*key));
+    call.diags.report<diag::op_dtype>(call.place(i), call.operand(i), call.name(), "INT32", name_of(*key));
     return false;
   }
   if (!call.rank_is(6, shape.size(), 2) || !call.positive(6, shape, true)) return false;
   const std::int64_t rounds = call.integer("rounds", 10);
   if (rounds != 7 && rounds != 10) {
-    call.diags.report<Diag::op_value>(call.span, "rounds", call.name(), "7 or 10", rounds);
+    call.diags.report<diag::op_value>(call.span, "rounds", call.name(), "7 or 10", rounds);
     return false;
   }
   if (dtype != DType::INT32 && dtype != DType::UINT32) {
-    call.diags.report<Diag::op_value>(call.span, "dtype", call.name(), "INT32 or UINT32", name_of(dtype));
+    call.diags.report<diag::op_value>(call.span, "dtype", call.name(), "INT32 or UINT32", name_of(dtype));
     return false;
   }
   return true;
@@ -142,7 +143,7 @@ const Type* rule_TileRandom(const RuleCall& call) {
 bool split_axis(const RuleCall& call, std::size_t rank, std::optional<std::size_t>& axis) {
   const std::int64_t split = call.integer("split", 0);
   if (split < 0 || split > 2) {
-    call.diags.report<Diag::op_value>(call.span, "split", call.name(),
+    call.diags.report<diag::op_value>(call.span, "split", call.name(),
                                       "0 (none), 1 (up-down) or 2 (left-right)", split);
     return false;
   }
@@ -170,7 +171,7 @@ bool lane_geometry(const RuleCall& call, Dims shape, Dims valid, bool shard, Dim
   };
   const auto extent = const_int(shape[*axis]);
   if (shard && extent && *extent % 2 != 0) {
-    call.diags.report<Diag::op_extent>(call.place(0), *axis, call.operand(0), call.name(), "even", *extent);
+    call.diags.report<diag::op_extent>(call.place(0), *axis, call.operand(0), call.name(), "even", *extent);
     return false;
   }
   std::vector<const Expr*> s(shape.begin(), shape.end());

@@ -1,5 +1,6 @@
 // Element-wise, compare, expand and reduction rules of tiles (ops.md 1.1, 1.3 to 1.7).
 #include "ir/rules/rule.h"
+#include "support/diag/op.h"
 
 namespace pldc {
 
@@ -35,7 +36,7 @@ const Type* rule_TileUnary(const RuleCall& call) {
     if (!call.same_dtype(0, 1, tile->dtype, tmp->dtype)) return nullptr;
     if (!call.rank_is(1, tmp->shape.size(), tile->shape.size())) return nullptr;
     if (provably_differ(tile->shape, tmp->shape)) {
-      call.diags.report<Diag::op_shapes>(call.span, call.name(), describe(tile->shape), describe(tmp->shape));
+      call.diags.report<diag::op_shapes>(call.span, call.name(), describe(tile->shape), describe(tmp->shape));
       return nullptr;
     }
   }
@@ -46,7 +47,7 @@ const Type* rule_TileFp32Unary(const RuleCall& call) {
   const TileType* tile = call.tile(0);
   if (tile->dtype != DType::FP32) {
     call.diags
-        .report<Diag::op_dtype>(call.place(0), call.operand(0), call.name(), "FP32 (the op is FP32-only)",
+        .report<diag::op_dtype>(call.place(0), call.operand(0), call.name(), "FP32 (the op is FP32-only)",
                                 name_of(tile->dtype))
         .help("cast it to FP32 first");
     return nullptr;
@@ -67,7 +68,7 @@ const Type* rule_TilePrelu(const RuleCall& call) {
   if (!call.same_dtype(0, 1, tile->dtype, slope->dtype)) return nullptr;
   if (!call.rank_is(0, tile->shape.size(), 2)) return nullptr;
   if (provably_differ(tile->shape, slope->shape)) {
-    call.diags.report<Diag::op_shapes>(call.span, call.name(), describe(tile->shape), describe(slope->shape));
+    call.diags.report<diag::op_shapes>(call.span, call.name(), describe(tile->shape), describe(slope->shape));
     return nullptr;
   }
   return make_tile_like(call, tile, tile->dtype, tile->shape);
@@ -86,12 +87,12 @@ const Type* rule_TileDiv(const RuleCall& call) {
   }
   if (!call.same_dtype(0, 1, a->dtype, b->dtype)) return nullptr;
   if (provably_differ(a->shape, b->shape) || provably_differ(valid_shape_of(a), valid_shape_of(b))) {
-    call.diags.report<Diag::op_shapes>(call.span, call.name(), describe(a), describe(b))
+    call.diags.report<diag::op_shapes>(call.span, call.name(), describe(a), describe(b))
         .help("both operands need the same physical shape and the same valid_shape");
     return nullptr;
   }
   if (call.flag("high_precision") && !is_float(a->dtype)) {
-    call.diags.report<Diag::op_value>(call.span, "high_precision", call.name(), "used only for FP16 or FP32",
+    call.diags.report<diag::op_value>(call.span, "high_precision", call.name(), "used only for FP16 or FP32",
                                       name_of(a->dtype));
     return nullptr;
   }
@@ -141,7 +142,7 @@ const Type* rule_TileBitScalar(const RuleCall& call) {
   if (call.op == OpId::tile_shls || call.op == OpId::tile_shrs) {
     const auto by = const_int(call.args[1]);
     if (by && *by < 0) {
-      call.diags.report<Diag::op_value>(call.place(1), call.operand(1), call.name(),
+      call.diags.report<diag::op_value>(call.place(1), call.operand(1), call.name(),
                                         "a non-negative shift count", *by);
       return nullptr;
     }
@@ -171,7 +172,7 @@ const Type* rule_TileCast(const RuleCall& call) {
   const TileType* tile = call.tile(0);
   const DType target = call.dtype("target_type").value_or(tile->dtype);
   if (target == tile->dtype) {
-    call.diags.report<Diag::op_cast_same>(call.span, call.name(), name_of(target));
+    call.diags.report<diag::op_cast_same>(call.span, call.name(), name_of(target));
     return nullptr;
   }
   return make_tile_like(call, tile, target, tile->shape);
@@ -240,14 +241,14 @@ bool expands_ok(const RuleCall& call, Dims shape, Dims vector, std::size_t one, 
   if (!call.rank_at_least(0, shape.size(), 2) || !call.rank_at_least(1, vector.size(), 2)) return false;
   const std::size_t axis = vector.size() - one;
   if (!is_const(vector[axis], 1)) {
-    call.diags.report<Diag::op_extent>(call.place(1), axis, call.operand(1), call.name(), 1,
+    call.diags.report<diag::op_extent>(call.place(1), axis, call.operand(1), call.name(), 1,
                                        describe(vector[axis]));
     return false;
   }
   const auto a = const_int(shape[shape.size() - same]);
   const auto b = const_int(vector[vector.size() - same]);
   if (a && b && *a != *b) {
-    call.diags.report<Diag::op_shapes>(call.span, call.name(), describe(shape), describe(vector));
+    call.diags.report<diag::op_shapes>(call.span, call.name(), describe(shape), describe(vector));
     return false;
   }
   return true;
@@ -303,7 +304,7 @@ bool reduces_something(const RuleCall& call, const TileType* tile) {
     first = i - 1;
   }
   if (zeros == 0 || zeros == valid.size()) return true;
-  call.diags.report<Diag::op_empty_reduction>(call.place(0), call.name(), first);
+  call.diags.report<diag::op_empty_reduction>(call.place(0), call.name(), first);
   return false;
 }
 
@@ -317,7 +318,7 @@ bool scratch_fits(const RuleCall& call, bool exact) {
     const auto need = const_int(tile->shape[i]);
     const auto have = const_int(tmp->shape[i]);
     if (!need || !have || (exact ? *have == *need : *have >= *need)) continue;
-    call.diags.report<Diag::op_extent>(call.place(1), i, call.operand(1), call.name(),
+    call.diags.report<diag::op_extent>(call.place(1), i, call.operand(1), call.name(),
                                        exact
                                            ? fmt::format("{}, to exactly match '{}'", *need, call.operand(0))
                                            : fmt::format("at least {} (undersized scratch)", *need),

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/rules/rule.h"
+#include "support/diag/op.h"
 
 namespace pldc {
 
@@ -25,7 +26,7 @@ const Type* rule_TileGather(const RuleCall& call) {
 bool mask_stride(const RuleCall& call, std::int64_t& stride) {
   const std::int64_t pattern = call.integer("mask_pattern", 0);
   if (pattern < 1 || pattern > 7) {
-    call.diags.report<Diag::op_value>(call.span, "mask_pattern", call.name(), "from 1 to 7", pattern);
+    call.diags.report<diag::op_value>(call.span, "mask_pattern", call.name(), "from 1 to 7", pattern);
     return false;
   }
   stride = pattern <= 2 ? 2 : pattern <= 6 ? 4 : 1;
@@ -37,7 +38,7 @@ bool masked_shape(const RuleCall& call, Dims shape, std::int64_t stride, Dims& r
   std::vector<const Expr*> dims(shape.begin(), shape.end());
   if (const auto columns = const_int(dims.back())) {
     if (*columns % stride != 0) {
-      call.diags.report<Diag::op_extent>(call.place(0), dims.size() - 1, call.operand(0), call.name(),
+      call.diags.report<diag::op_extent>(call.place(0), dims.size() - 1, call.operand(0), call.name(),
                                          fmt::format("divisible by {}", stride), *columns);
       return false;
     }
@@ -52,7 +53,7 @@ bool masked_shape(const RuleCall& call, Dims shape, std::int64_t stride, Dims& r
 bool mask_dtype(const RuleCall& call, DType from, DType& to) {
   to = call.dtype("output_dtype").value_or(from);
   if (bit_width(to) == bit_width(from)) return true;
-  call.diags.report<Diag::op_value>(call.span, "output_dtype", call.name(),
+  call.diags.report<diag::op_value>(call.span, "output_dtype", call.name(),
                                     fmt::format("a dtype of {} bits", bit_width(from)), name_of(to));
   return false;
 }
@@ -71,18 +72,18 @@ bool compare_ok(const RuleCall& call, DType dtype, Dims shape, DType& counts, st
   if (!call.rank_is(0, shape.size(), 2)) return false;
   if (!call.one_of(0, dtype, {DType::FP16, DType::FP32, DType::INT16, DType::INT32})) return false;
   if (const auto value = scalar_dtype(call.type(1)); value && *value != dtype) {
-    call.diags.report<Diag::op_dtype>(call.place(1), call.operand(1), call.name(), name_of(dtype),
+    call.diags.report<diag::op_dtype>(call.place(1), call.operand(1), call.name(), name_of(dtype),
                                       name_of(*value));
     return false;
   }
   columns = call.integer("out_cols", 0);
   if (columns <= 0) {
-    call.diags.report<Diag::op_value>(call.span, "out_cols", call.name(), "positive", columns);
+    call.diags.report<diag::op_value>(call.span, "out_cols", call.name(), "positive", columns);
     return false;
   }
   counts = call.dtype("count_dtype").value_or(DType::INT32);
   if (counts != DType::INT32 && counts != DType::UINT32) {
-    call.diags.report<Diag::op_value>(call.span, "count_dtype", call.name(), "INT32 or UINT32",
+    call.diags.report<diag::op_value>(call.span, "count_dtype", call.name(), "INT32 or UINT32",
                                       name_of(counts));
     return false;
   }
@@ -110,7 +111,7 @@ const Type* rule_TileGatherb(const RuleCall& call) {
   const std::int64_t block = 32 / static_cast<std::int64_t>(byte_width(dtype));
   const auto columns = const_int(offset->shape[1]);
   if (!columns || *columns % 8 != 0) {
-    call.diags.report<Diag::op_extent>(call.place(1), 1, call.operand(1), call.name(),
+    call.diags.report<diag::op_extent>(call.place(1), 1, call.operand(1), call.name(),
                                        "a constant multiple of 8", describe(offset->shape[1]));
     return nullptr;
   }
@@ -127,7 +128,7 @@ const Type* rule_TileMGather(const RuleCall& call) {
   if (!call.one_of(1, index_type, {DType::INT32}) || !call.rank_is(1, index.size(), 2)) return nullptr;
   const MemSpace space = call.space("target_memory").value_or(MemSpace::Vec);
   if (space != MemSpace::Vec && space != MemSpace::Mat) {
-    call.diags.report<Diag::op_memory>(call.span, call.name(), "the result", "Vec or Mat", name_of(space));
+    call.diags.report<diag::op_memory>(call.span, call.name(), "the result", "Vec or Mat", name_of(space));
     return nullptr;
   }
   Dims shape = index;
@@ -135,7 +136,7 @@ const Type* rule_TileMGather(const RuleCall& call) {
     if (!call.rank_at_least(0, mem->shape.size(), 2)) return nullptr;
     const bool row = is_const(index[0], 1);
     if (!row && !is_const(index[1], 1)) {
-      call.diags.report<Diag::op_extent>(call.place(1), 0, call.operand(1), call.name(),
+      call.diags.report<diag::op_extent>(call.place(1), 0, call.operand(1), call.name(),
                                          "1, or dimension 1 must be, as it lists row numbers",
                                          describe(index[0]));
       return nullptr;
@@ -151,7 +152,7 @@ const Type* rule_TileMGather(const RuleCall& call) {
     const auto given = call.tuple(i);
     if (!given) return nullptr;
     if (given->size() != shape.size()) {
-      call.diags.report<Diag::op_tuple_rank>(call.place(i), "valid_shape", call.name(), "the result",
+      call.diags.report<diag::op_tuple_rank>(call.place(i), "valid_shape", call.name(), "the result",
                                              shape.size(), given->size());
       return nullptr;
     }
@@ -178,7 +179,7 @@ bool spreads(const RuleCall& call, Dims from, Dims to, std::size_t target) {
   std::int64_t stride = 1;
   if (!mask_stride(call, stride)) return false;
   if (from.empty() || from.size() != to.size()) {
-    call.diags.report<Diag::op_shapes>(call.span, call.name(), describe(from), describe(to));
+    call.diags.report<diag::op_shapes>(call.span, call.name(), describe(from), describe(to));
     return false;
   }
   for (std::size_t i = 0; i < from.size(); ++i) {
@@ -187,7 +188,7 @@ bool spreads(const RuleCall& call, Dims from, Dims to, std::size_t target) {
     const auto need = const_int(from[i]);
     const std::int64_t factor = last ? stride : 1;
     if (!have || !need || *have == *need * factor) continue;
-    call.diags.report<Diag::op_extent>(
+    call.diags.report<diag::op_extent>(
         call.place(target), i, call.operand(target), call.name(),
         last ? fmt::format("{}, {} columns times the stride {}", *need * factor, *need, stride)
              : fmt::format("{}", *need),
@@ -229,7 +230,7 @@ bool gathers_rows(const RuleCall& call, DType dtype, Dims shape) {
     const std::size_t j = call.flag("transpose") && shape.size() == 2 ? 1 - i : i;
     const Expr* reach = read.requested.empty() ? (*box)[j] : read.requested[j];
     if (provably_lt(shape[i], dim_add(call.ctx, (*to)[i], reach)) != true) continue;
-    call.diags.report<Diag::op_writes_past>(call.place(2), call.name(), i, describe((*to)[i]),
+    call.diags.report<diag::op_writes_past>(call.place(2), call.name(), i, describe((*to)[i]),
                                             describe(reach), describe(shape[i]));
     return false;
   }
@@ -249,7 +250,7 @@ const Type* rule_TileMScatter(const RuleCall& call) {
     return nullptr;
   if (!call.rank_at_least(2, out->shape.size(), 1)) return nullptr;
   if (const_product(src->shape) && const_product(index->shape) && !same_dims(src->shape, index->shape)) {
-    call.diags.report<Diag::op_shapes>(call.span, call.name(), describe(src->shape), describe(index->shape));
+    call.diags.report<diag::op_shapes>(call.span, call.name(), describe(src->shape), describe(index->shape));
     return nullptr;
   }
   return rule_SameAs2(call);
@@ -267,7 +268,7 @@ bool sorted_pairs(const RuleCall& call, Dims shape, DType dtype, Dims& result) {
     return false;
   const auto columns = const_int(shape.back());
   if (columns && *columns % 32 != 0) {
-    call.diags.report<Diag::op_extent>(call.place(0), shape.size() - 1, call.operand(0), call.name(),
+    call.diags.report<diag::op_extent>(call.place(0), shape.size() - 1, call.operand(0), call.name(),
                                        "a multiple of 32", *columns);
     return false;
   }
@@ -288,7 +289,7 @@ const Type* rule_TileSort32(const RuleCall& call) {
 bool run_length_ok(const RuleCall& call) {
   const auto length = const_int(call.args[1]);
   if (!length || (*length > 0 && *length % 64 == 0)) return true;
-  call.diags.report<Diag::op_value>(call.place(1), call.operand(1), call.name(), "a positive multiple of 64",
+  call.diags.report<diag::op_value>(call.place(1), call.operand(1), call.name(), "a positive multiple of 64",
                                     *length);
   return false;
 }

@@ -1,5 +1,6 @@
 // Matrix products of tiles (ops.md 1.12).
 #include "ir/rules/rule.h"
+#include "support/diag/op.h"
 
 namespace pldc {
 
@@ -35,14 +36,14 @@ bool inner_ok(const RuleCall& call, const Product& p) {
   const Expr* k_left = p.lhs.back();
   const Expr* k_right = p.rhs[p.rhs.size() - 2];
   if (extents_differ(k_left, k_right)) {
-    call.diags.report<Diag::op_inner>(call.place(p.r), call.name(), describe(k_left), call.operand(p.l),
+    call.diags.report<diag::op_inner>(call.place(p.r), call.name(), describe(k_left), call.operand(p.l),
                                       describe(k_right), call.operand(p.r));
     return false;
   }
   const Expr* valid_left = p.lhs_valid.back();
   const Expr* valid_right = p.rhs_valid[p.rhs_valid.size() - 2];
   if (provably_lt(valid_right, valid_left) == true) {
-    call.diags.report<Diag::op_inner>(call.place(p.r), call.name(), "valid " + describe(valid_left),
+    call.diags.report<diag::op_inner>(call.place(p.r), call.name(), "valid " + describe(valid_left),
                                       call.operand(p.l), "valid " + describe(valid_right), call.operand(p.r));
     return false;
   }
@@ -73,12 +74,12 @@ bool bias_ok(const RuleCall& call, std::size_t i, DType dtype, const Expr* colum
   if (!call.rank_is(i, bias->shape.size(), 2)) return false;
   if (!call.one_of(i, bias->dtype, {dtype})) return false;
   if (!is_const(bias->shape[0], 1)) {
-    call.diags.report<Diag::op_extent>(call.place(i), 0, call.operand(i), call.name(), 1,
+    call.diags.report<diag::op_extent>(call.place(i), 0, call.operand(i), call.name(), 1,
                                        describe(bias->shape[0]));
     return false;
   }
   if (extents_differ(bias->shape[1], columns)) {
-    call.diags.report<Diag::op_extent>(call.place(i), 1, call.operand(i), call.name(), describe(columns),
+    call.diags.report<diag::op_extent>(call.place(i), 1, call.operand(i), call.name(), describe(columns),
                                        describe(bias->shape[1]));
     return false;
   }
@@ -93,7 +94,7 @@ bool accumulates(const RuleCall& call, const Product& p, DType dtype) {
   if (!call.rank_at_least(0, rank, 2)) return false;
   if (extents_differ(acc->shape[rank - 2], p.lhs[p.lhs.size() - 2]) ||
       extents_differ(acc->shape[rank - 1], p.rhs.back())) {
-    call.diags.report<Diag::op_shapes>(call.place(0), call.name(), describe(acc->shape),
+    call.diags.report<diag::op_shapes>(call.place(0), call.name(), describe(acc->shape),
                                        describe(call.ctx.list({p.lhs[p.lhs.size() - 2], p.rhs.back()})));
     return false;
   }
@@ -142,7 +143,7 @@ const Type* rule_TileBatchMatmul(const RuleCall& call) {
   if (!inner_ok(call, p) || !call.same_dtype(0, 1, call.tile(0)->dtype, call.tile(1)->dtype)) return nullptr;
   const auto batch = broadcast(p.lhs.first(p.lhs.size() - 2), p.rhs.first(p.rhs.size() - 2));
   if (!batch) {
-    call.diags.report<Diag::op_shapes>(call.span, call.name(), describe(p.lhs), describe(p.rhs));
+    call.diags.report<diag::op_shapes>(call.span, call.name(), describe(p.lhs), describe(p.rhs));
     return nullptr;
   }
   std::vector<const Expr*> shape = *batch;
@@ -173,7 +174,7 @@ constexpr std::int64_t kBlockRows = 16;
 bool row_operands(const RuleCall& call, std::size_t l, std::size_t r, Product& p) {
   if (!matrix_operands(call, l, r, p)) return false;
   if (!is_const(p.lhs[0], 1)) {
-    call.diags.report<Diag::op_extent>(call.place(l), 0, call.operand(l), call.name(), 1, describe(p.lhs[0]));
+    call.diags.report<diag::op_extent>(call.place(l), 0, call.operand(l), call.name(), 1, describe(p.lhs[0]));
     return false;
   }
   return call.one_of(l, call.tile(l)->dtype, {DType::INT8, DType::FP16, DType::BF16, DType::FP32}) &&
@@ -200,7 +201,7 @@ const Type* rule_TileGemvAcc(const RuleCall& call) {
   const Dims shape = call.tile(0)->shape;
   if (!call.rank_is(0, shape.size(), 2)) return nullptr;
   if (extents_differ(shape[1], p.rhs[1])) {
-    call.diags.report<Diag::op_extent>(call.place(0), 1, call.operand(0), call.name(), describe(p.rhs[1]),
+    call.diags.report<diag::op_extent>(call.place(0), 1, call.operand(0), call.name(), describe(p.rhs[1]),
                                        describe(shape[1]));
     return nullptr;
   }
@@ -233,7 +234,7 @@ bool scaled_operands(const RuleCall& call, std::size_t first, Product& p) {
   const auto multiple = [&](std::size_t i, std::size_t axis, const Expr* extent, std::int64_t of) {
     const auto n = const_int(extent);
     if (!n || *n % of == 0) return true;
-    call.diags.report<Diag::op_extent>(call.place(i), axis, call.operand(i), call.name(),
+    call.diags.report<diag::op_extent>(call.place(i), axis, call.operand(i), call.name(),
                                        fmt::format("a multiple of {}", of), *n);
     return false;
   };

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/rules/rule.h"
+#include "support/diag/op.h"
 
 namespace pldc {
 
@@ -48,7 +49,7 @@ constexpr std::initializer_list<DType> kAtomicDTypes = {DType::FP32,  DType::BF1
 bool atomic_ok(const RuleCall& call, DType dtype) {
   if (call.integer("atomic", 0) == 0) return true;
   if (std::find(kAtomicDTypes.begin(), kAtomicDTypes.end(), dtype) != kAtomicDTypes.end()) return true;
-  call.diags.report<Diag::op_atomic_dtype>(call.span, call.name(), "FP32, BF16, FP16, INT32, INT16 and INT8",
+  call.diags.report<diag::op_atomic_dtype>(call.span, call.name(), "FP32, BF16, FP16, INT32, INT16 and INT8",
                                            name_of(dtype));
   return false;
 }
@@ -65,7 +66,7 @@ const Type* rule_TileLoad(const RuleCall& call) {
   if (!call.positive(2, *shape, false)) return nullptr;
   if (is_mx(source) && space != MemSpace::Mat) {
     call.diags
-        .report<Diag::op_memory>(call.span, call.name(), "the target of a source in an MX layout", "Mat",
+        .report<diag::op_memory>(call.span, call.name(), "the target of a source in an MX layout", "Mat",
                                  name_of(space))
         .help("pass target_memory=pl.Mem.Mat");
     return nullptr;
@@ -131,7 +132,7 @@ bool drop_dims(const RuleCall& call, std::size_t operand, std::vector<const Expr
   const auto dropped = call.tuple(operand);
   if (!dropped) return false;
   const auto report = [&](const std::string& what) {
-    call.diags.report<Diag::op_drop_dims>(call.place(operand), call.name(), what);
+    call.diags.report<diag::op_drop_dims>(call.place(operand), call.name(), what);
     return false;
   };
   std::vector<bool> drop(shape.size(), false);
@@ -244,7 +245,7 @@ bool same_size(const RuleCall& call, Dims from, Dims to) {
   const auto a = const_product(from);
   const auto b = const_product(to);
   if (!a || !b || *a == *b) return true;
-  call.diags.report<Diag::op_reshape_size>(call.span, call.name(), describe(from), *a, describe(to), *b);
+  call.diags.report<diag::op_reshape_size>(call.span, call.name(), describe(from), *a, describe(to), *b);
   return false;
 }
 
@@ -266,7 +267,7 @@ bool swapped_axes(const RuleCall& call, std::size_t rank, std::size_t& a, std::s
     const auto axis = const_int(call.args[i + 1]);
     const auto n = static_cast<std::int64_t>(rank);
     if (!axis || *axis < -n || *axis >= n) {
-      call.diags.report<Diag::op_value>(call.place(i + 1), call.operand(i + 1), call.name(),
+      call.diags.report<diag::op_value>(call.place(i + 1), call.operand(i + 1), call.name(),
                                         fmt::format("a constant axis from {} to {}", -n, n - 1),
                                         describe(call.args[i + 1]));
       return false;
@@ -274,7 +275,7 @@ bool swapped_axes(const RuleCall& call, std::size_t rank, std::size_t& a, std::s
     axes[i] = static_cast<std::size_t>(*axis < 0 ? *axis + n : *axis);
   }
   if (axes[0] == axes[1]) {
-    call.diags.report<Diag::op_value>(call.place(2), call.operand(2), call.name(), "another axis than axis1",
+    call.diags.report<diag::op_value>(call.place(2), call.operand(2), call.name(), "another axis than axis1",
                                       axes[1]);
     return false;
   }
@@ -327,12 +328,12 @@ bool valid_extents(const RuleCall& call, Dims shape, Dims& valid) {
     const auto dtype = scalar_dtype(extent->type);
     if (dtype && !is_int(*dtype)) return call.integer_dtype(i + 1, *dtype);
     if (provably_negative(extent)) {
-      call.diags.report<Diag::op_negative>(call.place(i + 1), 0, call.operand(i + 1), call.name(),
+      call.diags.report<diag::op_negative>(call.place(i + 1), 0, call.operand(i + 1), call.name(),
                                            describe(extent));
       return false;
     }
     if (provably_lt(shape[i], extent) == true) {
-      call.diags.report<Diag::op_valid_exceeds>(call.place(i + 1), call.name(), describe(extent), i,
+      call.diags.report<diag::op_valid_exceeds>(call.place(i + 1), call.name(), describe(extent), i,
                                                 describe(shape[i]));
       return false;
     }
@@ -351,7 +352,7 @@ const Type* rule_TileSetValid(const RuleCall& call) {
 bool pad_value_ok(const RuleCall& call, PadValue& pad) {
   pad = static_cast<PadValue>(call.integer("pad_value", static_cast<std::int64_t>(PadValue::Zero)));
   if (pad != PadValue::Null) return true;
-  call.diags.report<Diag::op_value>(call.span, "pad_value", call.name(), "zero, max or min, not null",
+  call.diags.report<diag::op_value>(call.span, "pad_value", call.name(), "zero, max or min, not null",
                                     "null");
   return false;
 }
@@ -369,7 +370,7 @@ bool grows(const RuleCall& call, Dims from, Dims to) {
   if (!call.tuple_rank(1, to.size(), from.size(), 0) || !call.positive(1, to, true)) return false;
   for (std::size_t i = 0; i < to.size(); ++i) {
     if (provably_lt(to[i], from[i]) != true) continue;
-    call.diags.report<Diag::op_extent>(call.place(1), i, call.operand(1), call.name(),
+    call.diags.report<diag::op_extent>(call.place(1), i, call.operand(1), call.name(),
                                        fmt::format("not smaller than {}", describe(from[i])),
                                        describe(to[i]));
     return false;
@@ -392,7 +393,7 @@ const Type* rule_TileConcat(const RuleCall& call) {
   if (!call.rank_is(0, a->shape.size(), 2) || !call.rank_is(1, b->shape.size(), 2)) return nullptr;
   if (!call.same_dtype(0, 1, a->dtype, b->dtype)) return nullptr;
   if (const_int(a->shape[0]) && const_int(b->shape[0]) && !same_dim(a->shape[0], b->shape[0])) {
-    call.diags.report<Diag::op_shapes>(call.span, call.name(), describe(a->shape), describe(b->shape));
+    call.diags.report<diag::op_shapes>(call.span, call.name(), describe(a->shape), describe(b->shape));
     return nullptr;
   }
   return make_tile(call, a->dtype, call.ctx.list({a->shape[0], dim_add(call.ctx, a->shape[1], b->shape[1])}),
@@ -407,7 +408,7 @@ bool indices_ok(const RuleCall& call, std::size_t rank) {
 bool element_ok(const RuleCall& call, DType dtype) {
   const auto value = scalar_dtype(call.type(2));
   if (!value || *value == dtype) return true;
-  call.diags.report<Diag::op_dtype>(call.place(2), call.operand(2), call.name(), name_of(dtype),
+  call.diags.report<diag::op_dtype>(call.place(2), call.operand(2), call.name(), name_of(dtype),
                                     name_of(*value));
   return false;
 }
@@ -429,7 +430,7 @@ bool reinterpreted_shape(const RuleCall& call, DType from, DType to, Dims shape,
            (is_int(d) || d == DType::FP16 || d == DType::BF16 || d == DType::FP32);
   };
   if (!known(from) || !known(to) || from == to) {
-    call.diags.report<Diag::op_value>(
+    call.diags.report<diag::op_value>(
         call.span, "dtype", call.name(),
         "another dtype than the input's, of 8 to 64 bits (integers, FP16, BF16, FP32)",
         fmt::format("{} for {}", name_of(to), name_of(from)));
@@ -442,7 +443,7 @@ bool reinterpreted_shape(const RuleCall& call, DType from, DType to, Dims shape,
     const auto b = const_product(*wanted);
     if (a && b && *a * in != *b * out) {
       call.diags
-          .report<Diag::op_reshape_size>(call.span, call.name(), describe(shape), *a * in, describe(*wanted),
+          .report<diag::op_reshape_size>(call.span, call.name(), describe(shape), *a * in, describe(*wanted),
                                          *b * out)
           .help("the sizes are in bytes: a view of other elements covers the same bytes");
       return false;
@@ -460,7 +461,7 @@ bool reinterpreted_shape(const RuleCall& call, DType from, DType to, Dims shape,
     last = dim_mul(call.ctx, last, dim_const(call.ctx, in / out));
   } else if (const auto extent = const_int(last)) {
     if (*extent * in % out != 0) {
-      call.diags.report<Diag::op_extent>(call.place(0), dims.size() - 1, call.operand(0), call.name(),
+      call.diags.report<diag::op_extent>(call.place(0), dims.size() - 1, call.operand(0), call.name(),
                                          fmt::format("a multiple of {}", out / in), *extent);
       return false;
     }

@@ -12,6 +12,7 @@
 #include "passes/ssa/needs.h"
 #include "passes/ssa/type_origin.h"
 #include "passes/trace.h"
+#include "support/diag/pass.h"
 
 namespace pldc {
 
@@ -103,7 +104,7 @@ class Converter : public Rewriter {
     const std::string_view name = source->name.text();
     const AutoName parts = parse_auto_name(name);
     if (!is_versionable_base(parts.base) && reported_.insert(source).second) {
-      env_.diags.report<Diag::name_not_versionable>(place_of(source), name, parts.base)
+      env_.diags.report<diag::name_not_versionable>(place_of(source), name, parts.base)
           .help("rename the variable so that its name has no '__'");
     }
     const std::string text = build_auto_name(parts.base, parts.qualifier, role, counters_[source]++);
@@ -148,7 +149,7 @@ class Converter : public Rewriter {
     const auto defined = places_.find(var);
     if (defined == places_.end() && !is_unknown(var->type)) return;
     if (!reported_.insert(var).second) return;
-    auto report = env_.diags.report<Diag::undefined_variable>(place, var->name.text());
+    auto report = env_.diags.report<diag::undefined_variable>(place, var->name.text());
     if (defined != places_.end()) {
       report.note(defined->second, "'{}' gets its value only here, which not every way to the read passes",
                   var->name.text());
@@ -182,7 +183,7 @@ class Converter : public Rewriter {
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (list.size() >= 2) need_ = i + 1 < list.size() ? Need{list, i} : Need{};
       if (list[i]->kind == StmtKind::Yield && i + 1 < list.size()) {
-        env_.diags.report<Diag::conversion_yield_not_last>(list[i]->span)
+        env_.diags.report<diag::conversion_yield_not_last>(list[i]->span)
             .note(list[i + 1]->span, "this statement comes after it")
             .help("move the pl.yield_ to the end, or remove the statements after it");
       }
@@ -421,7 +422,7 @@ class Converter : public Rewriter {
       const Var* start = start_of(v, assigned.last.at(v));
       if (start == nullptr) {
         if (reported_.insert(v).second) {
-          env_.diags.report<Diag::loop_result_without_start>(assigned.place.at(v), v->name.text())
+          env_.diags.report<diag::loop_result_without_start>(assigned.place.at(v), v->name.text())
               .note(span, "the loop")
               .help("assign '{}' before the loop", v->name.text());
         }
@@ -541,10 +542,10 @@ class Converter : public Rewriter {
                    std::string_view what) {
     const YieldStmt* yield = trailing_yield(Body(body.data(), body.size()));
     if (yield == nullptr) {
-      env_.diags.report<Diag::conversion_yield_missing>(owner, what, count)
+      env_.diags.report<diag::conversion_yield_missing>(owner, what, count)
           .help("end each body with pl.yield_ of {} values", count);
     } else if (yield->values.size() != count) {
-      env_.diags.report<Diag::conversion_yield_count>(yield->span, what, count, yield->values.size())
+      env_.diags.report<diag::conversion_yield_count>(yield->span, what, count, yield->values.size())
           .note(owner, "{} starts here", what)
           .help("yield {} values", count);
     }

@@ -3,6 +3,7 @@
 #include "ir/same.h"
 #include "ir/walk.h"
 #include "passes/verify/verifiers.h"
+#include "support/diag/verify.h"
 
 namespace pldc {
 
@@ -45,7 +46,7 @@ void verify_AssignTypeSymmetry(const Program* program, DiagSink& diags) {
     walk_stmts(f->body, [&](const Stmt* stmt) {
       const auto* assign = dyn<AssignStmt>(stmt);
       if (assign == nullptr || symmetric(assign->var->type, assign->value->type)) return;
-      diags.report<Diag::assign_types_differ>(assign->span, assign->var->name.text(),
+      diags.report<diag::assign_types_differ>(assign->span, assign->var->name.text(),
                                               print_type(assign->var->type), print_type(assign->value->type));
     });
   }

@@ -4,6 +4,7 @@
 #include "ir/check_op.h"
 #include "ir/walk.h"
 #include "passes/verify/verifiers.h"
+#include "support/diag/verify.h"
 
 namespace pldc {
 
@@ -35,7 +36,7 @@ void find_bf16_atomic_adds(const Program* program, DiagSink& diags) {
           const auto* tensor = target != nullptr ? dyn<TensorType>(target->type) : nullptr;
           if (tensor == nullptr || tensor->dtype != DType::BF16) return;
           diags
-              .report<Diag::atomic_add_bf16>(call->span.valid() ? call->span : stmt->span,
+              .report<diag::atomic_add_bf16>(call->span.valid() ? call->span : stmt->span,
                                              op_info(call->op).name)
               .help("add in FP32, or without atomic");
         });

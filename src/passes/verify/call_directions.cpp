@@ -5,6 +5,7 @@
 
 #include "ir/walk.h"
 #include "passes/verify/verifiers.h"
+#include "support/diag/verify.h"
 
 namespace pldc {
 
@@ -34,7 +35,7 @@ class Check {
       const ParamDirection effective = effective_of(f, param);
       if (effective == param.direction) continue;
       diags_
-          .report<Diag::wrapper_direction_stale>(param.var->span.valid() ? param.var->span : f->name_span,
+          .report<diag::wrapper_direction_stale>(param.var->span.valid() ? param.var->span : f->name_span,
                                                  f->name.text(), param.var->name.text(),
                                                  name_of(param.direction), name_of(effective))
           .help("DeriveCallDirections writes the directions of wrappers");
@@ -79,12 +80,12 @@ class Check {
     const Span place = e->span.valid() ? e->span : stmt;
     const AttrValue* attr = find_attr(call.attrs, "arg_directions");
     if (attr == nullptr || attr->kind != AttrKind::ArgDirectionList || attr->directions.empty()) {
-      diags_.report<Diag::directions_missing>(place, call.callee.text(), function_->name.text())
+      diags_.report<diag::directions_missing>(place, call.callee.text(), function_->name.text())
           .help("DeriveCallDirections finds them");
       return;
     }
     if (attr->directions.size() != call.args.size()) {
-      diags_.report<Diag::directions_count>(place, call.callee.text(), attr->directions.size(),
+      diags_.report<diag::directions_count>(place, call.callee.text(), attr->directions.size(),
                                             call.args.size());
       return;
     }
@@ -93,14 +94,14 @@ class Check {
       const ArgDirection direction = attr->directions[i];
       const bool tensor = is_tensor(call.args[i]);
       if (tensor == (direction == ArgDirection::Scalar)) {
-        diags_.report<Diag::direction_kind>(place, i, call.callee.text(), tensor ? "a tensor" : "no tensor",
+        diags_.report<diag::direction_kind>(place, i, call.callee.text(), tensor ? "a tensor" : "no tensor",
                                             name_of(direction), tensor ? "anything but scalar" : "scalar");
         continue;
       }
       const Param* param = tensor && callee != functions_.end() ? param_of(callee->second, call, i) : nullptr;
       if (param == nullptr || allowed(param->direction, direction)) continue;
       diags_
-          .report<Diag::direction_contradicts>(place, i, call.callee.text(), name_of(direction),
+          .report<diag::direction_contradicts>(place, i, call.callee.text(), name_of(direction),
                                                param->var->name.text(), name_of(param->direction),
                                                allowed_text(param->direction))
           .note(param->type_span, "the parameter");

@@ -3,6 +3,7 @@
 
 #include "ir/walk.h"
 #include "passes/verify/verifiers.h"
+#include "support/diag/verify.h"
 
 namespace pldc {
 
@@ -63,7 +64,7 @@ class NestedCalls {
   void simple(const Expr* e, std::string_view where) {
     const auto* call = dyn<Call>(e);
     if (call == nullptr) return;
-    diags_.report<Diag::nested_call>(e->span.valid() ? e->span : place_, called_name(call), where)
+    diags_.report<diag::nested_call>(e->span.valid() ? e->span : place_, called_name(call), where)
         .help("bind the call to a variable before this statement, or run FlattenCallExpr");
   }
 
@@ -119,19 +120,19 @@ void verify_InlineFunctionsEliminated(const Program* program, DiagSink& diags) {
   const Functions functions = functions_of(program);
   for (const Function* f : program->functions) {
     if (f->func_type == FuncType::Inline) {
-      diags.report<Diag::inline_function_left>(f->name_span, f->name.text())
+      diags.report<diag::inline_function_left>(f->name_span, f->name.text())
           .help("run InlineFunctions first");
     }
     for_each_function_call(f->body, [&](const Expr*, Name callee, Span place) {
       const auto found = functions.find(callee);
       if (found == functions.end()) {
-        diags.report<Diag::missing_callee>(place, callee.text())
+        diags.report<diag::missing_callee>(place, callee.text())
             .help(
                 "define '{}' in this program; a call of an Inline function must be the whole value of a "
                 "statement",
                 callee.text());
       } else if (found->second->func_type == FuncType::Inline) {
-        diags.report<Diag::inline_call_left>(place, callee.text())
+        diags.report<diag::inline_call_left>(place, callee.text())
             .note(found->second->name_span, "the Inline function")
             .help("bind the call to a variable in a statement of its own");
       }
@@ -145,7 +146,7 @@ void verify_OrchestrationReferencesResolved(const Program* program, DiagSink& di
     if (f->func_type != FuncType::Orchestration) continue;
     for_each_function_call(f->body, [&](const Expr*, Name callee, Span place) {
       if (functions.count(callee) != 0) return;
-      diags.report<Diag::orchestration_missing_callee>(place, f->name.text(), callee.text())
+      diags.report<diag::orchestration_missing_callee>(place, f->name.text(), callee.text())
           .help("define '{}' in this program", callee.text());
     });
   }
@@ -156,10 +157,10 @@ void verify_ManualDepsOnSubmitOnly(const Program* program, DiagSink& diags) {
     for_each_function_call(f->body, [&](const Expr* e, Name callee, Span place) {
       if (const auto* call = dyn<Call>(e)) {
         if (find_attr(call->attrs, "manual_dep_edges") == nullptr) return;
-        diags.report<Diag::manual_deps_on_call>(place, callee.text())
+        diags.report<diag::manual_deps_on_call>(place, callee.text())
             .help("launch '{}' with pl.submit and deps=[...]", callee.text());
       } else if (find_attr(static_cast<const Submit*>(e)->attrs, "manual_dep_edges") != nullptr) {
-        diags.report<Diag::manual_deps_attr_on_submit>(place, callee.text())
+        diags.report<diag::manual_deps_attr_on_submit>(place, callee.text())
             .help("move them into deps=[...]");
       }
     });

@@ -5,6 +5,7 @@
 
 #include "ir/walk.h"
 #include "passes/verify/verifiers.h"
+#include "support/diag/verify.h"
 
 namespace pldc {
 
@@ -31,7 +32,7 @@ class Check {
       const ScopeStmt* scope = dyn_scope(stmt, ScopeKind::CommDomain);
       if (scope == nullptr) return;
       if (scope->slots.empty()) {
-        diags_.report<Diag::domain_without_slots>(scope->span, scope->name_hint)
+        diags_.report<diag::domain_without_slots>(scope->span, scope->name_hint)
             .help("remove the scope, or name the windows that live in it");
       }
       std::unordered_set<const Var*> allocated;
@@ -48,20 +49,20 @@ class Check {
   void add_slot(const ScopeStmt* scope, const WindowSlot& slot,
                 const std::unordered_set<const Var*>& allocated) {
     if (slot.base == nullptr || slot.size == nullptr) {
-      diags_.report<Diag::domain_null_slot>(scope->span, scope->name_hint);
+      diags_.report<diag::domain_null_slot>(scope->span, scope->name_hint);
       return;
     }
     const auto [at, fresh] = slots_.try_emplace(slot.base, scope);
     if (!fresh) {
       diags_
-          .report<Diag::slot_in_two_domains>(scope->span, slot.base->name.text(), at->second->name_hint,
+          .report<diag::slot_in_two_domains>(scope->span, slot.base->name.text(), at->second->name_hint,
                                              scope->name_hint)
           .note(at->second->span, "the other scope")
           .help("a window lives in one domain: leave it in one of them");
       return;
     }
     if (!allocated.contains(slot.base)) {
-      diags_.report<Diag::slot_not_allocated>(scope->span, slot.base->name.text(), scope->name_hint)
+      diags_.report<diag::slot_not_allocated>(scope->span, slot.base->name.text(), scope->name_hint)
           .help("the statement that allocates the window must stand inside the scope");
     }
   }
@@ -98,7 +99,7 @@ class Check {
       if (in_open_domain(assign.var) || slots_.contains(assign.var)) return;
       const AttrValue* name = find_attr(call->kwargs, "name");
       diags_
-          .report<Diag::allocation_in_no_domain>(assign.span,
+          .report<diag::allocation_in_no_domain>(assign.span,
                                                  name != nullptr ? name->text : assign.var->name.text())
           .help("MaterializeCommDomainScopes puts allocations into domains");
       return;
@@ -107,7 +108,7 @@ class Check {
     const auto* base = call != nullptr && !call->args.empty() ? dyn<Var>(call->args[0]) : nullptr;
     const auto* tensor = dyn<TensorType>(assign.var->type);
     if (base == nullptr || tensor == nullptr || !slots_.contains(base) || tensor->window == base) return;
-    diags_.report<Diag::view_of_other_window>(
+    diags_.report<diag::view_of_other_window>(
         assign.span, assign.var->name.text(), base->name.text(),
         tensor->window != nullptr ? tensor->window->name.text() : "no window");
   }
@@ -121,7 +122,7 @@ class Check {
     const auto* tensor = dyn<TensorType>(t);
     if (tensor == nullptr || tensor->window == nullptr || slots_.contains(tensor->window)) return;
     if (!unknown_.insert(tensor->window).second) return;
-    diags_.report<Diag::window_without_slot>(place, tensor->window->name.text())
+    diags_.report<diag::window_without_slot>(place, tensor->window->name.text())
         .help("the windows that tensors refer to are slots of communication domains");
   }
 

@@ -2,6 +2,7 @@
 // every other function gets them as parameters.
 #include "ir/walk.h"
 #include "passes/verify/verifiers.h"
+#include "support/diag/verify.h"
 
 namespace pldc {
 
@@ -12,7 +13,7 @@ void verify_DistTensorCtxMaterialized(const Program* program, DiagSink& diags) {
       for_each_expr(stmt, [&](const Expr* root) {
         walk_expr(root, [&](const Expr* e) {
           if (op_call(e, OpId::pld_system_get_comm_ctx) == nullptr) return;
-          diags.report<Diag::ctx_query_left>(e->span.valid() ? e->span : stmt->span, f->name.text())
+          diags.report<diag::ctx_query_left>(e->span.valid() ? e->span : stmt->span, f->name.text())
               .help("MaterializeDistTensorCtx replaces the query by a parameter");
         });
       });

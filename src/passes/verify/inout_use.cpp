@@ -7,6 +7,7 @@
 
 #include "ir/walk.h"
 #include "passes/verify/verifiers.h"
+#include "support/diag/verify.h"
 
 namespace pldc {
 
@@ -195,7 +196,7 @@ class Verifier {
       for_each_read(root, [&](const Var* v) {
         const HandedOver* found = dead.find(v);
         if (found == nullptr) return;
-        diags_.report<Diag::read_after_output>(statement, v->name.text(), name_of(found->direction))
+        diags_.report<diag::read_after_output>(statement, v->name.text(), name_of(found->direction))
             .note(found->place, "handed over here")
             .help("use the value that the call returns instead of '{}'", v->name.text());
         dead.clear(v);  // once is enough
@@ -297,7 +298,7 @@ void verify_OutParamNotShadowed(const Program* program, DiagSink& diags) {
       const auto found = creates ? outputs.find(assign->var) : outputs.end();
       if (found == outputs.end()) return;
       diags
-          .report<Diag::output_param_replaced>(s->span, name_of(found->second), assign->var->name.text(),
+          .report<diag::output_param_replaced>(s->span, name_of(found->second), assign->var->name.text(),
                                                op_info(call->op).name)
           .note(assign->var->span, "the parameter")
           .help("write into '{}' instead, or give the new tensor another name", assign->var->name.text());

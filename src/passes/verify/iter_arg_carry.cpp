@@ -4,6 +4,7 @@
 
 #include "ir/walk.h"
 #include "passes/verify/verifiers.h"
+#include "support/diag/verify.h"
 
 namespace pldc {
 
@@ -17,12 +18,12 @@ void verify_IterArgCarryClassified(const Program* program, DiagSink& diags) {
         const std::string_view carry = loop->iter_args[i].var->name.text();
         const AttrValue* rebind = find_attr(loop->attrs, fmt::format("iter_arg_rebind_{}", i));
         if (rebind == nullptr || rebind->kind != AttrKind::Bool) {
-          diags.report<Diag::carry_unclassified>(loop->span, carry, i).help("ClassifyIterArgCarry writes it");
+          diags.report<diag::carry_unclassified>(loop->span, carry, i).help("ClassifyIterArgCarry writes it");
           continue;
         }
         const AttrValue* size = find_attr(loop->attrs, fmt::format("iter_arg_array_size_{}", i));
         if (size != nullptr && !rebind->as_bool()) {
-          diags.report<Diag::carry_size_on_trivial>(loop->span, carry, i);
+          diags.report<diag::carry_size_on_trivial>(loop->span, carry, i);
         }
       }
     });

@@ -4,6 +4,7 @@
 
 #include "ir/walk.h"
 #include "passes/verify/verifiers.h"
+#include "support/diag/verify.h"
 
 namespace pldc {
 
@@ -11,8 +12,9 @@ namespace {
 
 // Tensor ops that kernels keep: they move single elements, name memory, or ask about it.
 bool stays_on_tensors(std::string_view leaf) {
-  for (const std::string_view kept : {"read", "write", "dim", "view", "slice", "reshape", "create", "alloc", "assemble",
-                                      "reinterpret_view", "transpose", "get_block_idx", "get_block_num", "get_subblock_idx"}) {
+  for (const std::string_view kept :
+       {"read", "write", "dim", "view", "slice", "reshape", "create", "alloc", "assemble", "reinterpret_view",
+        "transpose", "get_block_idx", "get_block_num", "get_subblock_idx"}) {
     if (leaf == kept) return true;
   }
   return false;
@@ -22,8 +24,10 @@ void check_splits(Body body, bool in_core, bool in_region, DiagSink& diags) {
   for (const Stmt* s : body) {
     const auto* scope = dyn<ScopeStmt>(s);
     const bool region = scope != nullptr && scope->scope == ScopeKind::SplitAiv;
-    if (region && in_region) diags.report<Diag::nested_split_aiv>(s->span).help("put one region after the other");
-    if (region && !in_core) diags.report<Diag::misplaced_split_aiv>(s->span).help("put it into a kernel or a CORE_GROUP scope");
+    if (region && in_region)
+      diags.report<diag::nested_split_aiv>(s->span).help("put one region after the other");
+    if (region && !in_core)
+      diags.report<diag::misplaced_split_aiv>(s->span).help("put it into a kernel or a CORE_GROUP scope");
     const bool inner_core = in_core || (scope != nullptr && scope->scope == ScopeKind::InCore);
     for_each_body(s, [&](Body inner) { check_splits(inner, inner_core, in_region || region, diags); });
   }
@@ -42,7 +46,7 @@ void verify_IncoreTileOps(const Program* program, DiagSink& diags) {
           const std::string_view name = op_info(call->op).name;
           if (name.substr(0, 7) != "tensor." || stays_on_tensors(name.substr(7))) return;
           if (find_op("tile." + std::string(name.substr(7))) == OpId::none_) return;
-          diags.report<Diag::tensor_op_in_kernel>(call->span, name, f->name.text())
+          diags.report<diag::tensor_op_in_kernel>(call->span, name, f->name.text())
               .help("load the operands into tiles and use tile.{}", name.substr(7));
         });
       });

@@ -4,6 +4,7 @@
 
 #include "passes/trace.h"
 #include "passes/verify/verifiers.h"
+#include "support/diag/verify.h"
 
 namespace pldc {
 
@@ -17,7 +18,7 @@ void verify_ReturnParamsExplicit(const Program* program, DiagSink& diags) {
                                      [](const Type* t) { return dyn<TensorType>(t) != nullptr; });
     const ReturnStmt* first = first_return(f->body);
     if (tensors && first == nullptr) {
-      diags.report<Diag::return_missing>(f->name_span, f->name.text()).help("end the body with a return");
+      diags.report<diag::return_missing>(f->name_span, f->name.text()).help("end the body with a return");
       continue;
     }
     if (first == nullptr) continue;
@@ -28,7 +29,7 @@ void verify_ReturnParamsExplicit(const Program* program, DiagSink& diags) {
       if (param == ParamTracer::kNone) continue;
       const Var* var = f->params[static_cast<std::size_t>(param)].var;
       if (value == var) continue;
-      diags.report<Diag::return_not_param>(first->span, i, f->name.text(), var->name.text())
+      diags.report<diag::return_not_param>(first->span, i, f->name.text(), var->name.text())
           .help("return '{}', or run NormalizeReturnOrder", var->name.text());
     }
   }

@@ -8,6 +8,7 @@
 #include "ir/walk.h"
 #include "passes/trace.h"
 #include "passes/verify/verifiers.h"
+#include "support/diag/verify.h"
 
 namespace pldc {
 
@@ -26,8 +27,8 @@ class SsaVerifier {
   void define(const Var* var, Span place, bool by_header) {
     const auto [known, fresh] = defined_.emplace(var, place);
     if (!fresh) {
-      auto report = by_header ? diags_.report<Diag::ssa_shadowed>(place, var->name.text())
-                              : diags_.report<Diag::ssa_redefined>(place, var->name.text());
+      auto report = by_header ? diags_.report<diag::ssa_shadowed>(place, var->name.text())
+                              : diags_.report<diag::ssa_redefined>(place, var->name.text());
       report.note(known->second, "first defined here").help("run ConvertToSSA, or use another name");
     }
     if (visible_.insert(var).second) order_.push_back(var);
@@ -40,7 +41,7 @@ class SsaVerifier {
       const auto known = defined_.find(var);
       // A variable without any definition so far is a symbol, or a finding of UseAfterDef.
       if (known == defined_.end() || !reported_.insert(var).second) return;
-      diags_.report<Diag::ssa_out_of_scope>(place, var->name.text())
+      diags_.report<diag::ssa_out_of_scope>(place, var->name.text())
           .note(known->second, "defined here")
           .help("yield '{}' from that body and read the result instead", var->name.text());
     });
@@ -65,11 +66,11 @@ class SsaVerifier {
     const YieldStmt* yield = trailing_yield(list);
     if (yield == nullptr) {
       if (results != 0) {
-        diags_.report<Diag::ssa_missing_yield>(span, owner, results, part)
+        diags_.report<diag::ssa_missing_yield>(span, owner, results, part)
             .help("end the body with pl.yield_ of {} values", results);
       }
     } else if (yield->values.size() != results) {
-      diags_.report<Diag::ssa_yield_count>(yield->span, yield->values.size(), owner, results)
+      diags_.report<diag::ssa_yield_count>(yield->span, yield->values.size(), owner, results)
           .help("yield {} values", results);
     }
   }
@@ -83,7 +84,7 @@ class SsaVerifier {
     branch(list, results.size(), "the loop", "its body", span);
     leave(mark);
     if (carries.size() != results.size()) {
-      diags_.report<Diag::ssa_result_count>(span, carries.size(), results.size())
+      diags_.report<diag::ssa_result_count>(span, carries.size(), results.size())
           .help("name as many results as there are init_values");
     }
     for (const Var* v : results) define(v, span, true);
@@ -97,7 +98,7 @@ class SsaVerifier {
         break;
       case StmtKind::Yield:
         if (!yield_allowed) {
-          diags_.report<Diag::ssa_misplaced_yield>(s->span).help(
+          diags_.report<diag::ssa_misplaced_yield>(s->span).help(
               "move it to the end of the body of a loop or of a branch");
         }
         for_each_expr(s, [&](const Expr* e) { use(e, s->span); });

@@ -1,6 +1,7 @@
 // The small structural verifiers: where jumps, yields, scopes, arrays and pipeline loops may stand.
 #include "ir/walk.h"
 #include "passes/verify/verifiers.h"
+#include "support/diag/verify.h"
 
 namespace pldc {
 
@@ -9,7 +10,7 @@ namespace {
 void check_jumps(Body body, bool in_loop, DiagSink& diags) {
   for (const Stmt* s : body) {
     if (!in_loop && (s->kind == StmtKind::Break || s->kind == StmtKind::Continue)) {
-      diags.report<Diag::jump_outside_loop>(s->span, s->kind == StmtKind::Break ? "break" : "continue")
+      diags.report<diag::jump_outside_loop>(s->span, s->kind == StmtKind::Break ? "break" : "continue")
           .help("move it into the body of a for or while, or remove it");
     }
     const bool loop = s->kind == StmtKind::For || s->kind == StmtKind::While;
@@ -20,7 +21,7 @@ void check_jumps(Body body, bool in_loop, DiagSink& diags) {
 void check_yields(Body body, DiagSink& diags) {
   for (std::size_t i = 0; i < body.size(); ++i) {
     if (body[i]->kind == StmtKind::Yield && i + 1 < body.size()) {
-      diags.report<Diag::yield_in_middle>(body[i]->span)
+      diags.report<diag::yield_in_middle>(body[i]->span)
           .note(body[i + 1]->span, "this statement comes after it")
           .help("move the pl.yield_ to the end of the body");
     }
@@ -32,7 +33,7 @@ void check_incore(Body body, const ScopeStmt* outer, DiagSink& diags) {
   for (const Stmt* s : body) {
     const ScopeStmt* incore = dyn_scope(s, ScopeKind::InCore);
     if (incore != nullptr && outer != nullptr) {
-      diags.report<Diag::nested_incore>(s->span)
+      diags.report<diag::nested_incore>(s->span)
           .note(outer->span, "the enclosing InCore scope")
           .help("move its statements into the enclosing scope, or after it");
     }
@@ -58,7 +59,7 @@ void check_scopes_left(const Function* f, Wanted&& wanted, std::string_view what
   walk_stmts(f->body, [&](const Stmt* s) {
     const auto* scope = dyn<ScopeStmt>(s);
     if (scope == nullptr || !wanted(scope->scope)) return;
-    diags.report<Diag::scope_left>(s->span, f->name.text(), what, pass).help("run {} first", pass);
+    diags.report<diag::scope_left>(s->span, f->name.text(), what, pass).help("run {} first", pass);
   });
 }
 
@@ -90,7 +91,7 @@ void verify_PipelineLoopValid(const Program* program, DiagSink& diags) {
       if (stages != nullptr && stages->kind == AttrKind::Int && stages->integer >= 1) return;
       const bool number = stages != nullptr && stages->kind == AttrKind::Int;
       diags
-          .report<Diag::pipeline_without_stages>(
+          .report<diag::pipeline_without_stages>(
               s->span, number ? fmt::format("stage={}", stages->integer) : std::string("no stage count"))
           .help("write stage=N with N at least 1, or use pl.range");
     });
@@ -102,13 +103,13 @@ void verify_ArrayNotEscaped(const Program* program, DiagSink& diags) {
     for (const Param& param : f->params) {
       if (!holds_array(param.var->type)) continue;
       diags
-          .report<Diag::array_escapes>(param.type_span.valid() ? param.type_span : f->name_span,
+          .report<diag::array_escapes>(param.type_span.valid() ? param.type_span : f->name_span,
                                        fmt::format("parameter '{}'", param.var->name.text()), f->name.text())
           .help("pass a tensor instead");
     }
     for (const Type* t : f->return_types) {
       if (!holds_array(t)) continue;
-      diags.report<Diag::array_escapes>(f->name_span, "a result", f->name.text())
+      diags.report<diag::array_escapes>(f->name_span, "a result", f->name.text())
           .help("return a tensor instead");
     }
   }

@@ -6,6 +6,7 @@
 #include "ir/walk.h"
 #include "passes/trace.h"
 #include "passes/verify/verifiers.h"
+#include "support/diag/verify.h"
 
 namespace pldc {
 
@@ -88,7 +89,7 @@ class Verifier {
   void check_condition(std::string_view what, const Expr* condition, Span span) {
     if (is_unknown(condition->type) || scalar_dtype(condition->type) == DType::BOOL) return;
     const Span place = condition->span.valid() && condition->kind != ExprKind::Var ? condition->span : span;
-    diags_.report<Diag::condition_not_bool>(place, what, describe(condition->type))
+    diags_.report<diag::condition_not_bool>(place, what, describe(condition->type))
         .help("compare it with a value, for example `{} != 0`", describe(condition));
   }
 
@@ -96,7 +97,7 @@ class Verifier {
     if (is_unknown(bound->type)) return;
     const auto dtype = scalar_dtype(bound->type);
     if (dtype && !is_float(*dtype)) return;
-    diags_.report<Diag::bound_not_scalar>(span, what, describe(bound->type))
+    diags_.report<diag::bound_not_scalar>(span, what, describe(bound->type))
         .help("use an integer scalar as the {}", what);
   }
 
@@ -110,13 +111,13 @@ class Verifier {
     const YieldStmt* yield = trailing_yield(body);
     if (carries.size() != results.size()) {
       diags_
-          .report<Diag::carry_count_differs>(span, "loop", carries.size(),
+          .report<diag::carry_count_differs>(span, "loop", carries.size(),
                                              fmt::format("{} results", results.size()))
           .help("name as many results as there are init_values");
     }
     if (yield != nullptr && yield->values.size() != carries.size()) {
       diags_
-          .report<Diag::carry_count_differs>(yield->span, "loop", carries.size(),
+          .report<diag::carry_count_differs>(yield->span, "loop", carries.size(),
                                              fmt::format("{} yielded values", yield->values.size()))
           .help("yield one value for each of the init_values");
     }
@@ -138,7 +139,7 @@ class Verifier {
     for (const YieldStmt* yield : {then_yield, else_yield}) {
       if (yield == nullptr || yield->values.size() == s->return_vars.size()) continue;
       diags_
-          .report<Diag::carry_count_differs>(yield->span, "if", s->return_vars.size(),
+          .report<diag::carry_count_differs>(yield->span, "if", s->return_vars.size(),
                                              fmt::format("{} yielded values", yield->values.size()))
           .help("yield one value for each result of the if");
     }
@@ -157,7 +158,7 @@ class Verifier {
     if (a.type == b.type || is_unknown(a.type) || is_unknown(b.type)) return;
     if (a.type->kind != b.type->kind) {
       diags_
-          .report<Diag::type_kind_differs>(span, where, a.name, kind_text(a.type->kind), b.name,
+          .report<diag::type_kind_differs>(span, where, a.name, kind_text(a.type->kind), b.name,
                                            kind_text(b.type->kind))
           .help("make both the same kind of value");
       return;
@@ -169,7 +170,7 @@ class Verifier {
       const PadValue pad_y = y->view != nullptr ? y->view->pad : PadValue::Null;
       if (!check_pad(where, a, b, pad_x, pad_y, span)) return;
       if (x->window != nullptr && y->window != nullptr && x->window != y->window) {
-        diags_.report<Diag::type_window_differs>(span, where, a.name, b.name)
+        diags_.report<diag::type_window_differs>(span, where, a.name, b.name)
             .note(x->window->span, "the window of {}", a.name)
             .note(y->window->span, "the window of {}", b.name)
             .help("use a view of one window on every way");
@@ -186,14 +187,14 @@ class Verifier {
       const auto* other = dyn<ArrayType>(b.type);
       if (!check_dtype(where, a, b, arr->dtype, other->dtype, span)) return;
       if (arr->extent != other->extent) {
-        diags_.report<Diag::type_dim_differs>(span, where, 0, a.name, arr->extent, b.name, other->extent)
+        diags_.report<diag::type_dim_differs>(span, where, 0, a.name, arr->extent, b.name, other->extent)
             .help("give both arrays one extent");
       }
     } else if (const auto* t = dyn<TupleType>(a.type)) {
       const auto* u = dyn<TupleType>(b.type);
       if (t->elements.size() != u->elements.size()) {
         diags_
-            .report<Diag::type_rank_differs>(span, where, a.name, t->elements.size(), b.name,
+            .report<diag::type_rank_differs>(span, where, a.name, t->elements.size(), b.name,
                                              u->elements.size())
             .help("make both tuples of one length");
         return;
@@ -207,7 +208,7 @@ class Verifier {
 
   bool check_dtype(std::string_view where, const Side& a, const Side& b, DType x, DType y, Span span) {
     if (same_dtype(x, y)) return true;
-    diags_.report<Diag::type_dtype_differs>(span, where, a.name, name_of(x), b.name, name_of(y))
+    diags_.report<diag::type_dtype_differs>(span, where, a.name, name_of(x), b.name, name_of(y))
         .help("convert one of them to {} with pl.cast", name_of(x));
     return false;
   }
@@ -216,14 +217,14 @@ class Verifier {
                     List<const Expr*> shape_x, List<const Expr*> shape_y, Span span) {
     if (!check_dtype(where, a, b, x, y, span)) return false;
     if (shape_x.size() != shape_y.size()) {
-      diags_.report<Diag::type_rank_differs>(span, where, a.name, shape_x.size(), b.name, shape_y.size())
+      diags_.report<diag::type_rank_differs>(span, where, a.name, shape_x.size(), b.name, shape_y.size())
           .help("reshape one of them");
       return false;
     }
     for (std::size_t i = 0; i < shape_x.size(); ++i) {
       if (!provably_different(shape_x[i], shape_y[i])) continue;
       diags_
-          .report<Diag::type_dim_differs>(span, where, i, a.name, describe(shape_x[i]), b.name,
+          .report<diag::type_dim_differs>(span, where, i, a.name, describe(shape_x[i]), b.name,
                                           describe(shape_y[i]))
           .help("give both values one shape");
       return false;
@@ -233,7 +234,7 @@ class Verifier {
     for (std::size_t i = 0; i < valid_x.size() && i < valid_y.size(); ++i) {
       if (!provably_different(valid_x[i], valid_y[i])) continue;
       diags_
-          .report<Diag::type_valid_differs>(span, where, i, a.name, describe(valid_x[i]), b.name,
+          .report<diag::type_valid_differs>(span, where, i, a.name, describe(valid_x[i]), b.name,
                                             describe(valid_y[i]))
           .help("give both values one valid shape");
       return false;
@@ -243,7 +244,7 @@ class Verifier {
 
   bool check_pad(std::string_view where, const Side& a, const Side& b, PadValue x, PadValue y, Span span) {
     if (x == y) return true;
-    diags_.report<Diag::type_pad_differs>(span, where, a.name, name_of(x), b.name, name_of(y))
+    diags_.report<diag::type_pad_differs>(span, where, a.name, name_of(x), b.name, name_of(y))
         .help("give both values one padding");
     return false;
   }

@@ -4,6 +4,7 @@
 
 #include "ir/walk.h"
 #include "passes/verify/verifiers.h"
+#include "support/diag/verify.h"
 
 namespace pldc {
 
@@ -54,7 +55,7 @@ class Verifier {
       const bool later = defined_later_.count(var) != 0;
       if (!later && symbols_.has(var)) return;
       if (!reported_.insert(var).second) return;
-      auto report = diags_.report<Diag::use_before_definition>(place, var->name.text());
+      auto report = diags_.report<diag::use_before_definition>(place, var->name.text());
       if (later) {
         report.note(var->span, "'{}' is defined only here", var->name.text())
             .help("move the definition before the use");

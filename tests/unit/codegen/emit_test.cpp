@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "codegen/expr.h"
+#include "support/diag/codegen.h"
 
 using namespace pldc;
 
@@ -173,8 +174,8 @@ TEST_CASE("a scalar that has no form is reported", "[codegen]") {
   const Expr* tiny = s.var("q", DType::FP4);
   CHECK(s.text(s.op(BinaryOp::Add, tiny, tiny)) == "0");
   REQUIRE(s.diags.all().size() == 1);
-  CHECK(s.diags.all()[0].id == Diag::codegen_scalar_form);
+  CHECK(s.diags.all()[0].kind == &diag::codegen_scalar_form);
   const ScalarText nothing(s.diags, [](const Var*) { return std::string(); });
   CHECK(nothing(s.n) == "0");
-  CHECK(s.diags.all()[1].id == Diag::codegen_no_value);
+  CHECK(s.diags.all()[1].kind == &diag::codegen_no_value);
 }

@@ -27,7 +27,7 @@ namespace {
 
 std::string listed(DiagSink& diags) {
   std::string out;
-  for (const Diagnostic& d : diags.take()) out += diag_code(d.id) + " " + d.message + "\n";
+  for (const Diagnostic& d : diags.take()) out += diag_code(*d.kind) + " " + d.message + "\n";
   return out;
 }
 

@@ -175,9 +175,9 @@ TEST_CASE("loops and branches: carries are variables, values that move are copie
                                           "else:\n"
                                           "    b = pl.abs(a)\n"
                                           "pl.store(b, [n, 0], y)\n"));
-  CHECK(in_order(text, {"int64_t n_1 = n;", "TMOV(a_1, a);", "for (int64_t i = 0; i < 4; i += 1) {",
-                        "TEXP(", "n_1 = n_2;", "TMOV(a_1, a", "pipe_barrier(PIPE_ALL);", "}",
-                        "if (n_1 > 3) {", "TNEG(", "TMOV(", "} else {", "TABS(", "TMOV(", "}", "TSTORE("}));
+  CHECK(in_order(text, {"int64_t n_1 = n;", "TMOV(a_1, a);", "for (int64_t i = 0; i < 4; i += 1) {", "TEXP(",
+                        "n_1 = n_2;", "TMOV(a_1, a", "pipe_barrier(PIPE_ALL);", "}", "if (n_1 > 3) {",
+                        "TNEG(", "TMOV(", "} else {", "TABS(", "TMOV(", "}", "TSTORE("}));
 }
 
 TEST_CASE("carries that change places wait in scratch memory and temporaries", "[kernel][text]") {

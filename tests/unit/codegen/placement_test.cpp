@@ -5,6 +5,7 @@
 #include "codegen/normalize.h"
 #include "frontend/text.h"
 #include "ir/walk.h"
+#include "support/diag/codegen.h"
 
 using namespace pldc;
 
@@ -203,7 +204,7 @@ TEST_CASE("a memory that is too small is reported with its numbers", "[codegen][
   CHECK_FALSE(k.good);
   REQUIRE_FALSE(k.diags.all().empty());
   const Diagnostic& d = k.diags.all().back();
-  CHECK(d.id == Diag::codegen_memory_full);
+  CHECK(d.kind == &diag::codegen_memory_full);
   CHECK(d.message == "the kernel 'k' needs 262144 bytes of Vec memory, but a core has 196608");
   REQUIRE(d.notes.size() == 1);
   CHECK(d.notes[0].span.valid());

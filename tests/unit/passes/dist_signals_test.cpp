@@ -1,5 +1,6 @@
 // SynthesizeAllReduceSignals: scenarios T1 to T21 and T166, decisions D5 and D6.
 #include "support/catch.h"
+#include "support/diag/pass.h"
 #include "unit/passes/dist_program.h"
 
 using namespace dist;
@@ -168,7 +169,7 @@ TEST_CASE(
     pldc::PassEnv env{context, diags, none, true};
     CHECK(pldc::run_SynthesizeAllReduceSignals(env, module.program) == nullptr);
     REQUIRE(diags.all().size() == 1);
-    CHECK(diags.all()[0].id == pldc::Diag::allreduce_in_loop_strict);
+    CHECK(diags.all()[0].kind == &pldc::diag::allreduce_in_loop_strict);
   }
 }
 

@@ -53,7 +53,7 @@ Result finish(pldc::DiagSink& diags) {
   Result result;
   result.diagnostics = diags.take();
   for (const pldc::Diagnostic& d : result.diagnostics) {
-    result.errors += pldc::diag_code(d.id) + " " + d.message + "\n";
+    result.errors += pldc::diag_code(*d.kind) + " " + d.message + "\n";
     for (const std::string& help : d.help) result.errors += "  help: " + help + "\n";
   }
   return result;

@@ -68,7 +68,7 @@ struct Build {
     DiagSink diags;
     verifier(program(), diags);
     std::string out;
-    for (const Diagnostic& d : diags.take()) out += diag_code(d.id) + " " + d.message + "\n";
+    for (const Diagnostic& d : diags.take()) out += diag_code(*d.kind) + " " + d.message + "\n";
     return out;
   }
   std::string conversion_errors() {
@@ -77,7 +77,7 @@ struct Build {
     PassEnv env{ctx, diags, options};
     const Program* out = run_ConvertToSSA(env, program());
     std::string text = out == nullptr ? "" : "accepted\n";
-    for (const Diagnostic& d : diags.take()) text += diag_code(d.id) + " " + d.message + "\n";
+    for (const Diagnostic& d : diags.take()) text += diag_code(*d.kind) + " " + d.message + "\n";
     return text;
   }
 };

@@ -4,13 +4,15 @@
 #include <set>
 
 #include "support/catch.h"
+#include "support/diag/driver.h"
 
 using namespace pldc;
 
 TEST_CASE("diagnostic table: ids and codes are unique and within the range of their file") {
   std::set<std::string_view> ids;
   std::set<unsigned> codes;
-  for (const DiagInfo& info : kDiagInfo) {
+  for (const DiagInfo* kind : all_diags()) {
+    const DiagInfo& info = *kind;
     CAPTURE(info.id, info.code);
     CHECK(ids.insert(info.id).second);
     CHECK(codes.insert(info.code).second);
@@ -23,10 +25,10 @@ TEST_CASE("diagnostic table: ids and codes are unique and within the range of th
 
 TEST_CASE("sink: sorts by place, keeps the order of equal places, drops duplicates") {
   DiagSink sink;
-  sink.report<Diag::bad_option>(Span{20, 21}, "late");
-  sink.report<Diag::bad_option>(Span{10, 11}, "first");
-  sink.report<Diag::bad_option>(Span{10, 11}, "second");
-  sink.report<Diag::bad_option>(Span{10, 11}, "first");
+  sink.report<diag::bad_option>(Span{20, 21}, "late");
+  sink.report<diag::bad_option>(Span{10, 11}, "first");
+  sink.report<diag::bad_option>(Span{10, 11}, "second");
+  sink.report<diag::bad_option>(Span{10, 11}, "first");
   const auto all = sink.take();
   REQUIRE(all.size() == 3);
   CHECK(all[0].message == "first");
@@ -41,10 +43,10 @@ TEST_CASE("sink: the limit of errors, and warnings past it") {
   options.max_errors = 2;
   DiagSink sink(options);
   for (int i = 0; i < 5; ++i)
-    sink.report<Diag::bad_option>(Span{}, fmt::format("error {}", i)).help("ignored");
+    sink.report<diag::bad_option>(Span{}, fmt::format("error {}", i)).help("ignored");
   CHECK(sink.full());
   CHECK(sink.error_count() == 2);
-  sink.report<Diag::no_effect>(Span{}, "--x", "why");
+  sink.report<diag::no_effect>(Span{}, "--x", "why");
   CHECK(sink.all().size() == 3);
 }
 
@@ -52,13 +54,13 @@ TEST_CASE("sink: warnings can be switched off or made errors") {
   DiagOptions options;
   options.disabled.insert("no_effect");
   DiagSink off(options);
-  off.report<Diag::no_effect>(Span{}, "--x", "why").help("never seen").note(Span{}, "nor this");
+  off.report<diag::no_effect>(Span{}, "--x", "why").help("never seen").note(Span{}, "nor this");
   CHECK(off.all().empty());
 
   DiagOptions strict;
   strict.warnings_as_errors = true;
   DiagSink errors(strict);
-  errors.report<Diag::no_effect>(Span{}, "--x", "why");
+  errors.report<diag::no_effect>(Span{}, "--x", "why");
   CHECK(errors.error_count() == 1);
   CHECK(errors.all().front().severity == Severity::Error);
 }
@@ -71,7 +73,7 @@ std::string show(std::string text, std::size_t begin, std::size_t end, DiagForma
   const SourceFile* file = sources.add("f.pld", std::move(text));
   DiagSink sink;
   const auto at = [&](std::size_t offset) { return static_cast<std::uint32_t>(file->base() + offset); };
-  sink.report<Diag::bad_option>(Span{at(begin), at(end)}, "wrong")
+  sink.report<diag::bad_option>(Span{at(begin), at(end)}, "wrong")
       .help("right")
       .note(Span{at(0), at(1)}, "here");
   return render(sink.take(), sources, {format, color});
@@ -196,7 +198,7 @@ TEST_CASE("sarif: version, rules, results with regions in characters") {
 TEST_CASE("a diagnostic without a place names the tool") {
   SourceManager sources;
   DiagSink sink;
-  sink.report<Diag::unknown_option>(Span{}, "--bad");
+  sink.report<diag::unknown_option>(Span{}, "--bad");
   CHECK(render(sink.take(), sources, {}) == "pldc: error: unknown option '--bad' [PLD0902]\n");
 }
 

@@ -1,0 +1,10 @@
+// The diagnostics of diag/type.def.
+#pragma once
+
+#include "support/diag.h"
+
+namespace pldc::diag {
+#define PLDC_DIAG PLDC_DECLARE_DIAG
+#include "support/diag/type.def"
+#undef PLDC_DIAG
+}  // namespace pldc::diag
