@@ -144,7 +144,10 @@ const Expr* Reader::retype_call(const Expr* value, const Type* type) {
       }
     }
   }
-  return ctx_.call_with_type(call, without_memref(type));
+  const Type* own = without_memref(type);
+  if (!is_unknown(call->type)) return ctx_.call_with_type(call, own);
+  const_cast<Call*>(call)->type = own;  // just read: nobody else has seen it
+  return call;
 }
 
 const Type* Reader::without_memref(const Type* type) {
