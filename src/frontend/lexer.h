@@ -15,7 +15,7 @@ class Lexer {
  public:
   Lexer(const SourceFile& file, DiagSink& diags, std::uint32_t max_depth);
 
-  Token next() {
+  [[gnu::always_inline]] Token next() {
     const Token token = next_plain();
     return token.kind != Tok::Error ? token : next_other();
   }
@@ -95,7 +95,7 @@ class Lexer {
 };
 
 // Names and punctuation of one character, within a line; the kind is Error if another token is next.
-inline Token Lexer::next_plain() {
+[[gnu::always_inline]] inline Token Lexer::next_plain() {
   if (pending_dedents_ != 0 || at_line_start_) return {Tok::Error, 0, 0};
   const char* const data = text_.data();
   const auto size = static_cast<std::uint32_t>(text_.size());

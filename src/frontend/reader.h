@@ -148,6 +148,7 @@ class Reader {
   bool bind_symbol(Name name, const Expr* value);
   const Expr* retype_call(const Expr* value, const Type* type);
   const Type* without_memref(const Type* type);
+  Attrs shared_attrs(const std::vector<Attr>& attrs);
   // Statements that a wrapper call hoisted in front of the current one (decisions D4).
   void flush_hoisted(Block& block);
   bool read_return(Block& block, const Token& first);
@@ -350,6 +351,8 @@ class Reader {
   std::vector<const ConstInt*> small_dims_;
   std::unordered_map<std::string_view, const Type*> closed_types_;  // by text, see closed_type()
   std::pair<std::string_view, DType> last_dtype_;                   // runs of one dtype are common
+  std::unordered_map<std::uint64_t, const TileType*> plain_tiles_;  // by hash, see without_memref()
+  std::unordered_map<std::uint64_t, Attrs> shared_attrs_;           // by hash, see shared_attrs()
   // Of lists of INDEX values, by their length: most tuples are such.
   std::vector<const Type*> index_tuples_;
   std::unordered_map<std::string, WindowDecl> windows_;  // by label
