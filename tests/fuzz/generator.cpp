@@ -76,7 +76,12 @@ class Generator {
       if (choice == 1) return ctx_.const_float(static_cast<double>(number()) / 3, DType::FP32);
       return ctx_.const_int(number(), next() % 2 == 0 ? DType::INDEX : DType::INT32);
     }
-    if (choice == 3) return ctx_.unary(UnaryOp::Neg, expr(depth - 1));
+    if (choice == 3) {
+      const Expr* operand = expr(depth - 1);
+      // The minus of a number belongs to the number.
+      const bool number = operand->kind == ExprKind::ConstInt || operand->kind == ExprKind::ConstFloat;
+      return number ? operand : ctx_.unary(UnaryOp::Neg, operand);
+    }
     if (choice == 4) return ctx_.cast(expr(depth - 1), one_of(kDTypes));
     const BinaryOp op = one_of(kArithmetic);
     const Expr* lhs = expr(depth - 1);
@@ -113,9 +118,10 @@ class Generator {
       ForStmt s{};
       s.kind = StmtKind::For;
       s.for_kind = next() % 2 == 0 ? ForKind::Sequential : ForKind::Parallel;
-      s.start = expr(1);
-      s.stop = expr(1);
-      s.step = expr(1);
+      // The variable has the type of the bounds.
+      s.start = ctx_.const_int(number());
+      s.stop = ctx_.const_int(number());
+      s.step = ctx_.const_int(number());
       const std::size_t outer = scope_.size();
       s.loop_var = make_var(ctx_.scalar(DType::INDEX));
       s.body = body(depth - 1);

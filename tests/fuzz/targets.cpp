@@ -1,6 +1,7 @@
 #include "fuzz/targets.h"
 
 #include "frontend/lexer.h"
+#include "frontend/text.h"
 #include "fuzz/generator.h"
 #include "ir/same.h"
 #include "passes/run.h"
