@@ -308,7 +308,10 @@ Token Lexer::string(std::uint32_t quote_at) {
       checked = true;
       std::uint32_t end = at_;
       while (end < size && data[end] != '\n' && data[end] != quote) ++end;
-      if (!valid_utf8(at_, end)) return error(quote_at, end);
+      if (!valid_utf8(at_, end)) {
+        at_ = end;
+        return error(quote_at, end);
+      }
     }
     ++at_;
   }

@@ -40,6 +40,17 @@ void survives(const Module& module, const PrintOptions& options) {
   PLDC_CHECK(print(again.module, options) == text, text);
 }
 
+// Whether the input already lacks the property that a finding is about, so that no pass is to blame.
+bool broken_before(const std::string& finding, const Program* input) {
+  for (std::size_t i = 0; i < kPropertyCount; ++i) {
+    const auto property = static_cast<Property>(i);
+    if (finding.find("property " + std::string(name_of(property)) + " ") == std::string::npos) continue;
+    DiagSink ignored;
+    return !verify(property, input, ignored);
+  }
+  return false;
+}
+
 }  // namespace
 
 void lexer(std::string_view input) {
@@ -68,7 +79,13 @@ void round_trip(std::string_view input) {
   PrintOptions options = print_options(read.module.style);
   // A person's text has things that only the dump dialect can show.
   options.dialect = Dialect::Dump;
-  survives(read.module, options);
+  DiagSink findings;
+  if (verify_input(read.module.program, findings)) {
+    survives(read.module, options);
+  } else {
+    // A program that breaks the rules of the IR may have what text cannot show: it must only do no harm.
+    Reading again(print(read.module, options));
+  }
 }
 
 void program(std::string_view input) {
@@ -88,7 +105,8 @@ void passes(std::string_view input) {
   bool broken = false;
   for (const Diagnostic& d : read.diags.take()) {
     findings += d.message + "\n";
-    broken = broken || (d.kind == &diag::verification_failed && d.message.find("verification after") == 0);
+    broken = broken || (d.kind == &diag::verification_failed && d.message.find("verification after") == 0 &&
+                        !broken_before(d.message, read.module.program));
   }
   PLDC_CHECK(!broken, findings);
   PLDC_CHECK(result.program != nullptr || !findings.empty(), "refused without a diagnostic");
