@@ -4,6 +4,7 @@
 #include "frontend/text.h"
 #include "passes/lineage.h"
 #include "passes/lower_composite/flat_tiles.h"
+#include "passes/lower_composite/ranks.h"
 #include "support/diag/pass.h"
 
 namespace pldc::composite {
@@ -67,6 +68,25 @@ const Var* make_stage(Expansion& out, std::string_view qualifier, std::size_t op
   return out.bind(qualifier, OpId::tile_create, {out.tuple({product_of(out, rows), columns})},
                   {{"dtype", AttrValue::of_dtype(out.tensor(operand)->dtype)},
                    {"target_memory", AttrValue::of_mem(MemSpace::Vec)}});
+}
+
+const Expr* push_rows(Expansion& out, const PushNames& names, const RowFor& row) {
+  if (!check_mesh_signal(out, 2)) return nullptr;
+  const Expr* target = out.operand(1);
+  const Expr* size = out.tensor(1)->shape[1];
+  if (!fits_vector_buffer(out, 1, {}, size, 1)) return nullptr;
+  Ranks ranks(out, target);
+  const Var* stage = make_stage(out, names.stage, 1, {}, size);
+  ranks.each(names.receiver, [&](const Var* receiver) {
+    out.bind(names.result, OpId::pld_tile_put,
+             {target, receiver, out.operand(0), stage, out.tuple({ranks.own, out.index(0)}),
+              out.tuple({row(receiver), out.index(0)}), out.tuple({out.index(1), size})},
+             {{"atomic", AttrValue::of_int(static_cast<std::int64_t>(AtomicType::None))}});
+  });
+  Barriers barriers(out, ranks, out.operand(2));
+  barriers.meet();
+  barriers.reset();
+  return target;
 }
 
 bool check_plain_tensor(Expansion& out, std::size_t operand, std::string_view role, std::string_view shape) {

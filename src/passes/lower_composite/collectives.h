@@ -31,6 +31,13 @@ const Var* make_stage(Expansion& out, std::string_view qualifier, std::size_t op
                       const Expr* columns);
 bool fits_vector_buffer(Expansion& out, std::size_t operand, List<const Expr*> rows, const Expr* columns,
                         std::int64_t copies);
+// The collectives in which every rank pushes a row of the input, operand 0, into the row of the sender in every rank's
+// target, operand 1, its own included; operand 2 is the signal.
+struct PushNames {
+  std::string_view stage, receiver, result;
+};
+using RowFor = std::function<const Expr*(const Var* receiver)>;
+const Expr* push_rows(Expansion& out, const PushNames& names, const RowFor& row);
 // Checks that the operand is no window: what kernels push to their peers lies in plain tensors.
 bool check_plain_tensor(Expansion& out, std::size_t operand, std::string_view role, std::string_view shape);
 
