@@ -5,6 +5,7 @@
 
 #include "frontend/reader.h"
 #include "frontend/writer.h"
+#include "ir/check_op.h"
 #include "support/diag/parse.h"
 
 namespace pldc {
@@ -121,6 +122,7 @@ Module Reader::read() {
   module.bare_function = bare;
   if (!diags_.has_errors()) {
     module.program = ctx_.make(Program{program_name_, ctx_.list(functions_)});
+    if (authoring_ && !check_host_ops(diags_, module.program)) module.program = nullptr;
   }
   return module;
 }
