@@ -29,12 +29,6 @@ const Token& Reader::peek2() {
   return tok2_;
 }
 
-bool Reader::accept(Tok kind) {
-  if (tok_.kind != kind) return false;
-  take();
-  return true;
-}
-
 bool Reader::accept_word(std::string_view word) {
   if (!at_word(word)) return false;
   take();
@@ -56,8 +50,7 @@ void Reader::unexpected(std::string_view wanted) {
   diags_.report<diag::unexpected_token>(lex_.span(begin, end), wanted, found());
 }
 
-bool Reader::expect(Tok kind, std::string_view where) {
-  if (accept(kind)) return true;
+bool Reader::missing(Tok kind, std::string_view where) {
   unexpected(fmt::format("{} {}", describe(kind), where));
   return false;
 }

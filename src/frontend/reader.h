@@ -34,9 +34,14 @@ class Reader {
   const Token& peek2();
   bool at(Tok kind) const { return tok_.kind == kind; }
   bool at_word(std::string_view word) const { return tok_.kind == Tok::Name && text(tok_) == word; }
-  bool accept(Tok kind);
+  bool accept(Tok kind) {
+    if (tok_.kind != kind) return false;
+    take();
+    return true;
+  }
   bool accept_word(std::string_view word);
-  bool expect(Tok kind, std::string_view where);
+  bool expect(Tok kind, std::string_view where) { return accept(kind) || missing(kind, where); }
+  bool missing(Tok kind, std::string_view where);  // reports it; false
   bool expect_word(std::string_view word, std::string_view where);
   std::string_view text(const Token& token) const { return lex_.text(token); }
   Span span(const Token& token) const { return lex_.span(token); }
@@ -224,6 +229,7 @@ class Reader {
   // --- types (syntax/type.cpp, tensor_type.cpp, tile_type.cpp, memref.cpp)
   // ---------------------------------------------------------------------------------
   const Type* read_type();
+  std::string_view closed_type() const;
   const Type* read_type_body();
   const Type* read_tensor_type(TypeKind kind);
   const Type* read_tile_type();
@@ -340,6 +346,7 @@ class Reader {
   bool in_view_ = false;   // inside the fields of a view: unknown names are symbols
   bool foldable_ = false;  // the expression read last is a tree of literals and module constants
   std::vector<const ConstInt*> small_dims_;
+  std::unordered_map<std::string_view, const Type*> closed_types_;  // by text, see closed_type()
   std::unordered_map<std::string, WindowDecl> windows_;  // by label
   std::uint32_t submit_temps_ = 0;
   const Expr* last_recorded_ = nullptr;  // the call read last had a recorded type

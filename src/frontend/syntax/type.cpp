@@ -103,7 +103,49 @@ bool Reader::read_dims(std::vector<const Expr*>& dims) {
 const Type* Reader::read_type() {
   const DepthGuard guard(*this);
   if (too_deep(span(tok_))) return nullptr;
-  return read_type_body();
+  const std::string_view closed = closed_type();
+  if (closed.empty()) return read_type_body();
+  const Type*& type = closed_types_[closed];
+  const std::uint32_t end = tok_.begin + static_cast<std::uint32_t>(closed.size());
+  if (type == nullptr) {
+    const Type* read = read_type_body();
+    if (read != nullptr && prev_end_ == end) closed_types_[closed] = read;
+    return read;
+  }
+  lex_.skip_to(end);
+  prev_end_ = end;
+  tok_ = lex_.next();
+  return type;
+}
+
+// The text of the type that begins here if it has no names but those of enums and fields, else nothing. Such a type means
+// the same wherever it stands, so it is made once and shared.
+std::string_view Reader::closed_type() const {
+  if (has_tok2_ || !at(Tok::Name)) return {};
+  const std::string_view all = file_.text();
+  std::uint32_t open = 0;
+  const std::uint32_t begin = tok_.begin;
+  for (std::uint32_t i = begin; i < all.size(); ++i) {
+    const char c = all[i];
+    if (c == '[' || c == '(') {
+      ++open;
+    } else if (c == ']' || c == ')') {
+      if (open-- == 0) return {};
+      if (open == 0) return all.substr(begin, i + 1 - begin);
+    } else if (Lexer::begins_name(c)) {
+      const std::uint32_t word = i;
+      while (i + 1 < all.size() && Lexer::is_name_char(all[i + 1])) ++i;
+      const char after = i + 1 < all.size() ? all[i + 1] : '\0';
+      const std::string_view name = all.substr(word, i + 1 - word);
+      const bool member = word > begin && all[word - 1] == '.';
+      const bool head = !member && after == '.' && (name == style_.prefix || name == "pld");
+      // A buffer is a variable of the function.
+      if ((!member && !head && after != '=') || name == "MemRef") return {};
+    } else if (!(c >= '0' && c <= '9') && c != ',' && c != ' ' && c != '.' && c != '=') {
+      return {};
+    }
+  }
+  return {};
 }
 
 const Type* Reader::read_type_body() {
