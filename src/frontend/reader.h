@@ -52,6 +52,15 @@ class Reader {
     Reader& reader;
   };
   bool too_deep(Span where);
+  // Sets a flag for as long as it lives.
+  struct FlagGuard {
+    explicit FlagGuard(bool& f) : flag(f), before(f) { flag = true; }
+    ~FlagGuard() { flag = before; }
+    FlagGuard(const FlagGuard&) = delete;
+    FlagGuard& operator=(const FlagGuard&) = delete;
+    bool& flag;
+    bool before;
+  };
 
   // --- names (reader.cpp)
   // ------------------------------------------------------------------------------------
@@ -100,7 +109,7 @@ class Reader {
   const Var* signature_scalar(Name name);
   const Type* result_type(const Function* f);
 
-  // --- statements (syntax/statement.cpp, control.cpp, scope.cpp)
+  // --- statements (syntax/statement.cpp, assignment.cpp, control.cpp, scope.cpp, scope_option.cpp, spmd.cpp)
   // ---------------------------------------------
   struct YieldTarget {
     Name name;
@@ -212,7 +221,7 @@ class Reader {
   std::string_view comment_text(const Comment& c) const;
   void docstring(const Token& token);
 
-  // --- types (syntax/type.cpp)
+  // --- types (syntax/type.cpp, tensor_type.cpp, tile_type.cpp, memref.cpp)
   // ---------------------------------------------------------------------------------
   const Type* read_type();
   const Type* read_type_body();
@@ -235,7 +244,7 @@ class Reader {
   template <class E>
   bool enum_from_text(std::string_view type, std::string_view member, Span where, E& out);
 
-  // --- expressions (syntax/expr.cpp)
+  // --- expressions (syntax/expr.cpp, fold.cpp, atom.cpp)
   // ---------------------------------------------------------------------------
   const Expr* read_expr(int level = 0);
   const Expr* read_unary();
@@ -255,10 +264,11 @@ class Reader {
   bool read_string(std::string_view& value, std::string_view where);
   bool read_bool(bool& value, std::string_view where);
 
-  // --- calls (syntax/call.cpp, function_call.cpp)
+  // --- calls (syntax/call.cpp, op_call.cpp, argument.cpp, function_call.cpp)
   // ---------------------------------------------------------------
   bool read_path(Path& path);
   const Expr* read_call(const Path& path);
+  const Expr* read_named_op(const Path& path);
   bool read_argument(AuthoringArg& arg);
   bool read_arguments(std::vector<AuthoringArg>& args, std::vector<AuthoringKeyword>& keywords, Attrs& attrs);
   // `op`: none_ for a short name. `author`: completed by the authoring layer, else taken literally.
