@@ -51,14 +51,16 @@ struct Forms {
 
   const Expr* operand(OpId op, const Operand& o, std::size_t index) {
     const OpInfo& info = op_info(op);
-    const bool collective = op_category(info.name) == "pld.tensor" || op_category(info.name) == "builtin.tensor";
+    const bool collective =
+        op_category(info.name) == "pld.tensor" || op_category(info.name) == "builtin.tensor";
     if (o.name == "signal") return sig;
     if (collective && o.name == "target") return w2;
     if (o.name == "send_counts") return op_category(info.name) == "pld.tensor" ? counts : received;
     if (o.name == "recv_counts") return received;
     if (op == OpId::pld_tensor_allgather && o.name == "input") return row;
     if (op == OpId::pld_tile_remote_load && index == 0) return half;
-    if (o.kind == ArgKind::Tuple && (op == OpId::pld_tile_put || op == OpId::pld_tile_get) && o.name == "shape")
+    if (o.kind == ArgKind::Tuple && (op == OpId::pld_tile_put || op == OpId::pld_tile_get) &&
+        o.name == "shape")
       return c.make_tuple(dims({16, 64}));
     if (info.syntax == Syntax::Alloc && index == 0) return c.const_int(static_cast<std::int64_t>(turn % 10));
     switch (o.kind) {
@@ -156,7 +158,8 @@ struct Forms {
     if (range.kind == AttrKind::Bool) return AttrValue::of_bool(turn % 2 == 0);
     if (range.kind == AttrKind::String) return AttrValue::of_string("text");
     if (range.kind == AttrKind::Float) return AttrValue::of_float(turn % 2 == 0 ? 1.5 : -0.1);
-    if (range.kind == AttrKind::DType) return AttrValue::of_dtype(static_cast<DType>(turn % std::size(EnumNames<DType>::names)));
+    if (range.kind == AttrKind::DType)
+      return AttrValue::of_dtype(static_cast<DType>(turn % std::size(EnumNames<DType>::names)));
     return AttrValue::of_int(static_cast<std::int64_t>(1 + turn % 4));
   }
 
@@ -200,7 +203,8 @@ struct Forms {
       return args.size() == 2 || scratch == elements;
     }
     // A transfer says whether it adds; a pipelined one says both sizes of its chunks.
-    if ((op == OpId::pld_tensor_put || op == OpId::pld_tile_put) && find_attr(list, "atomic") == nullptr) return false;
+    if ((op == OpId::pld_tensor_put || op == OpId::pld_tile_put) && find_attr(list, "atomic") == nullptr)
+      return false;
     const AttrValue* pipeline = find_attr(list, "pipeline");
     if (pipeline != nullptr && pipeline->as_bool() &&
         (find_attr(list, "chunk_rows") == nullptr || find_attr(list, "chunk_cols") == nullptr))
@@ -220,12 +224,14 @@ struct Forms {
         if (info.syntax == Syntax::Full) {
           // The bare value of the legacy dialect takes the result's dtype.
           const auto dtype = static_cast<DType>(find_attr(c.list(kwargs), "dtype")->integer);
-          args[1] = turn % 2 == 0 ? static_cast<const Expr*>(c.const_int(3, dtype)) : c.const_float(1.5, dtype);
+          args[1] =
+              turn % 2 == 0 ? static_cast<const Expr*>(c.const_int(3, dtype)) : c.const_float(1.5, dtype);
         }
         std::vector<Attr> attrs;
         if (info.syntax == Syntax::TaskDummy) {
           attrs.push_back({c.name("dummy_task"), AttrValue::of_bool(true)});
-          if (turn % 2 == 0) attrs.push_back({c.name("manual_dep_edges"), AttrValue::of_vars(c.list({task}))});
+          if (turn % 2 == 0)
+            attrs.push_back({c.name("manual_dep_edges"), AttrValue::of_vars(c.list({task}))});
         }
         if (turn % 3 == 0) attrs.push_back({c.name("mark"), AttrValue::of_int(-1)});
         all.push_back(c.call(op, c.list(args), c.list(kwargs), c.list(attrs), result));
@@ -238,7 +244,8 @@ struct Forms {
     const Syntax syntax = op_info(op).syntax;
     if (syntax == Syntax::AllocWindow || syntax == Syntax::Alloc) return c.simple(TypeKind::Ptr);
     if (syntax == Syntax::TaskDummy) return c.scalar(DType::TASK_ID);
-    return distributed ? tensor(DType::FP32, {16, 64}, TypeKind::DistributedTensor) : tensor(DType::FP32, {16, 64});
+    return distributed ? tensor(DType::FP32, {16, 64}, TypeKind::DistributedTensor)
+                       : tensor(DType::FP32, {16, 64});
   }
 
   // A function whose body assigns each form of the op to a variable of its own.
