@@ -82,6 +82,7 @@ bool Reader::read_argument(AuthoringArg& arg) {
   const Expr* e = read_expr();
   if (e == nullptr) return false;
   arg = AuthoringArg(e);
+  arg.span = span_from(begin);  // a variable's own place is that of its definition
   return true;
 }
 
