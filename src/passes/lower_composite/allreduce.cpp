@@ -44,11 +44,11 @@ const Expr* expand_allreduce(Expansion& out) {
   }
   const TensorType* target = out.tensor(0);
   if (target->view != nullptr && target->view->layout != TensorLayout::ND) {
-    diags.report<diag::kernel_allreduce_layout>(out.place(0), name_of(target->view->layout));
+    out.error<diag::kernel_allreduce_layout>(0, name_of(target->view->layout));
     return nullptr;
   }
   if (!is_packed(out, target)) {
-    diags.report<diag::kernel_allreduce_strided>(out.place(0), print_type(target))
+    out.error<diag::kernel_allreduce_strided>(0, print_type(target))
         .help("reduce the whole window, or copy the part into a window of its own first");
     return nullptr;
   }

@@ -65,7 +65,7 @@ const Expr* reduce_part(Expansion& out) {
   const TensorType* type = out.tensor(0);
   const List<const Expr*> valid_shape = valid_shape_of(type);
   if (!is_corner(type->shape, valid_shape)) {
-    out.env.diags.report<diag::kernel_allreduce_valid_box>(out.place(0), print_type(type))
+    out.error<diag::kernel_allreduce_valid_box>(0, print_type(type))
         .help("let the valid part be some of the rows and columns of the target seen as a matrix");
     return nullptr;
   }
@@ -79,7 +79,7 @@ const Expr* reduce_part(Expansion& out) {
   std::int64_t elements = 0;
   if (!rows || !columns || __builtin_mul_overflow(*rows, *columns, &elements) ||
       elements > kChunkBytes / byte_width(type->dtype)) {
-    out.env.diags.report<diag::kernel_allreduce_valid_large>(out.place(0), print_type(type), kChunkBytes)
+    out.error<diag::kernel_allreduce_valid_large>(0, print_type(type), kChunkBytes)
         .help("reduce a window that is valid as a whole; it is taken apart into tiles");
     return nullptr;
   }

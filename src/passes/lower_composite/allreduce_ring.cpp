@@ -13,20 +13,19 @@ namespace {
 
 bool check_ring_signal(Expansion& out) {
   const TensorType* type = out.tensor(1);
-  DiagSink& diags = out.env.diags;
   if (type->shape.size() != 2 || type->dtype != DType::INT32) {
-    diags.report<diag::kernel_ring_signal>(out.place(1), print_type(type))
+    out.error<diag::kernel_ring_signal>(1, print_type(type))
         .help("give it a row for each of the 2*(NR-1) rounds and a column for each rank");
     return false;
   }
   const auto rows = const_int(type->shape[0]);
   const auto ranks = const_int(type->shape[1]);
   if (ranks && *ranks < 1) {
-    diags.report<diag::kernel_ring_signal>(out.place(1), print_type(type));
+    out.error<diag::kernel_ring_signal>(1, print_type(type));
     return false;
   }
   if (rows && ranks && *rows != 2 * (*ranks - 1)) {
-    diags.report<diag::kernel_ring_signal_rows>(out.place(1), *rows, 2 * (*ranks - 1), *ranks);
+    out.error<diag::kernel_ring_signal_rows>(1, *rows, 2 * (*ranks - 1), *ranks);
     return false;
   }
   return true;
@@ -196,7 +195,7 @@ const Expr* expand_ring_allreduce(Expansion& out) {
   if (!check_ring_signal(out)) return nullptr;
   const List<const Expr*> valid = valid_shape_of(type);
   if (!is_prefix(type->shape, valid)) {
-    out.env.diags.report<diag::kernel_ring_prefix>(out.place(0), print_type(type))
+    out.error<diag::kernel_ring_prefix>(0, print_type(type))
         .help("let the valid part be the first elements of the target in memory, or use mode=\"mesh\"");
     return nullptr;
   }

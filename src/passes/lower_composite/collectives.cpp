@@ -48,7 +48,7 @@ bool fits_vector_buffer(Expansion& out, std::size_t operand, List<const Expr*> r
   const auto r = const_int(row_count);
   const auto c = const_int(columns);
   if (!r || !c) {
-    out.env.diags.report<diag::kernel_collective_dynamic>(out.place(operand), name, print_type(type));
+    out.error<diag::kernel_collective_dynamic>(operand, name, print_type(type));
     return false;
   }
   std::int64_t bytes = 0;
@@ -56,9 +56,8 @@ bool fits_vector_buffer(Expansion& out, std::size_t operand, List<const Expr*> r
       __builtin_mul_overflow(*r, *c, &bytes) ||
       __builtin_mul_overflow(bytes, copies * static_cast<std::int64_t>(byte_width(type->dtype)), &bytes);
   if (!overflow && bytes <= kVectorBufferBytes) return true;
-  out.env.diags
-      .report<diag::kernel_collective_large>(out.place(operand), name, copies, *r, *c, name_of(type->dtype),
-                                             kVectorBufferBytes)
+  out.error<diag::kernel_collective_large>(operand, name, copies, *r, *c, name_of(type->dtype),
+                                           kVectorBufferBytes)
       .help("exchange the data in several smaller pieces, or call the collective in a host function");
   return false;
 }
@@ -92,9 +91,8 @@ const Expr* push_rows(Expansion& out, const PushNames& names, const RowFor& row)
 bool check_plain_tensor(Expansion& out, std::size_t operand, std::string_view role, std::string_view shape) {
   const TensorType* type = out.tensor(operand);
   if (type->kind == TypeKind::Tensor) return true;
-  out.env.diags
-      .report<diag::kernel_collective_plain>(out.place(operand), collective_info(out.call->op)->name, role,
-                                             shape, print_type(type))
+  out.error<diag::kernel_collective_plain>(operand, collective_info(out.call->op)->name, role, shape,
+                                           print_type(type))
       .help("push from a plain tensor: peers write into the windows at the same time");
   return false;
 }

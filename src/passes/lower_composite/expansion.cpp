@@ -10,11 +10,6 @@ std::int64_t Expansion::keyword(std::string_view name, std::int64_t otherwise) c
   return value != nullptr && value->kind == AttrKind::Int ? value->integer : otherwise;
 }
 
-Span Expansion::place(std::size_t i) const {
-  const Expr* arg = operand(i);
-  return arg != nullptr && arg->span.valid() ? arg->span : call->span;
-}
-
 const Expr* Expansion::op(OpId id, Args args, KeywordArgs keywords) {
   std::vector<Attr> attrs;
   for (const KeywordArg& keyword : keywords) attrs.push_back({ir().name(keyword.name), keyword.value});

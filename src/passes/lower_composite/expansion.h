@@ -39,8 +39,15 @@ class Expansion {
   // Its tensor type; the checks of the op's table have been made.
   const TensorType* tensor(std::size_t i) const { return dyn<TensorType>(call->args[i]->type); }
   std::int64_t keyword(std::string_view name, std::int64_t otherwise) const;
-  // Where an error about the operand is reported.
-  Span place(std::size_t i) const;
+  // Reports an error about the operand, at the call.
+  template <const DiagInfo& D, class... Values>
+  DiagBuilder error(std::size_t i, Values&&... values) {
+    DiagBuilder report = env.diags.report<D>(call->span, std::forward<Values>(values)...);
+    if (const auto* var = dyn<Var>(operand(i)); var != nullptr && var->span.valid()) {
+      report.note(var->span, "'{}' is defined here", var->name.text());
+    }
+    return report;
+  }
 
   // --- expressions -------------------------------------------------------------------------------------------
   const Expr* index(std::int64_t value) { return ir().const_int(value, DType::INDEX, call->span); }

@@ -38,8 +38,7 @@ const Expr* product_of(Expansion& out, List<const Expr*> dims) {
     const auto b = const_int(dim);
     std::int64_t ignored = 0;
     if (a && b && __builtin_mul_overflow(*a, *b, &ignored)) {
-      out.env.diags.report<diag::kernel_collective_elements>(out.place(0))
-          .help("use several smaller windows");
+      out.error<diag::kernel_collective_elements>(0).help("use several smaller windows");
       return nullptr;
     }
     product = dim_mul(out.ir(), product, dim);

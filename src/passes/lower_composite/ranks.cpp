@@ -81,13 +81,13 @@ bool check_mesh_signal(Expansion& out, std::size_t operand) {
   const TensorType* type = out.tensor(operand);
   const std::string_view name = collective_info(out.call->op)->name;
   if (type->shape.size() != 2) {
-    out.env.diags.report<diag::kernel_signal_rank>(out.place(operand), name, print_type(type))
+    out.error<diag::kernel_signal_rank>(operand, name, print_type(type))
         .help("give the signal one row for each rank and one column, [NR, 1]");
     return false;
   }
   const auto columns = const_int(type->shape[1]);
   if (columns && *columns != 1) {
-    out.env.diags.report<diag::kernel_signal_columns>(out.place(operand), name, *columns)
+    out.error<diag::kernel_signal_columns>(operand, name, *columns)
         .help("use a signal of the shape [NR, 1] here, and one of its own for the ring");
     return false;
   }

@@ -65,11 +65,11 @@ TEST_CASE("T110 what other accesses get") {
   const auto fence_only = "        pl.system.fence()";
   const std::string put = marked(
       "stage: pl.Tile[[16, 64], pl.FP32] = pl.tile.create([16, 64], dtype=pl.FP32)\n"
-      "pld.tile.put(w, 1, x, stage)\n");
+      "pld.tile.put(w, 1, x, stage, atomic=pl.AtomicType.None_)\n");
   CHECK_THAT(put, Catch::Matchers::EndsWith(fence_only) && !Contains("cacheinvalid"));
   const std::string remote = marked("pld.tile.remote_store(t, w, 1, [0, 0])\n");
   CHECK_THAT(remote, Catch::Matchers::EndsWith(fence_only) && !Contains("cacheinvalid"));
-  CHECK_THAT(marked("pld.tensor.put(w, 1, x)\n"),
+  CHECK_THAT(marked("pld.tensor.put(w, 1, x, atomic=pl.AtomicType.None_)\n"),
              Catch::Matchers::EndsWith(fence_only) && !Contains("cacheinvalid"));
   CHECK_THAT(marked("pld.system.wait(sig, [0, 0], 1, cmp=pld.WaitCmp.Ge)\n"),
              Catch::Matchers::EndsWith("cmp=1)\n        pl.system.cacheinvalid()"));
@@ -83,10 +83,12 @@ TEST_CASE("T110 what other accesses get") {
 }
 
 TEST_CASE("T110 markers stand in the body of the access") {
-  const std::string branch =
-      marked("if 1 < 2:\n    pl.tile.store(t, [0, 0], w)\npl.tile.store(t, [0, 0], y)\n");
+  const std::string branch = marked(
+      "if pl.const(1, pl.INDEX) < pl.const(2, pl.INDEX):\n    pl.tile.store(t, [0, 0], w)\npl.tile.store(t, "
+      "[0, 0], y)\n");
   CHECK(branch ==
-        "        if 1 < 2:\n            pl.tile.store(t, [0, 0], w)\n            pl.system.cacheinvalid(w, "
+        "        if pl.const(1, pl.INDEX) < pl.const(2, pl.INDEX):\n            pl.tile.store(t, [0, 0], "
+        "w)\n            pl.system.cacheinvalid(w, "
         "[16, 64], [0, "
         "0])\n            pl.system.fence()\n        pl.tile.store(t, [0, 0], y)");
   const std::string loop = marked("for i in pl.range(4):\n    pl.tile.store(t, [0, 0], w)\n");

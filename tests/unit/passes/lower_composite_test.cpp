@@ -25,9 +25,11 @@ std::string program_of(std::string_view params, std::string_view body, std::stri
 }
 
 // The kernel's text after the pass, or the errors.
-std::string lowered(std::string_view params, std::string_view body, std::string_view globals = "") {
-  const golden::Result result = golden::run(program_of(params, body, globals),
-                                            {pldc::run_ConvertToSSA, pldc::run_FlattenCallExpr, kLower});
+std::string lowered(std::string_view params, std::string_view body, std::string_view globals = "",
+                    pldc::Dialect dialect = pldc::Dialect::Legacy) {
+  const golden::Result result =
+      golden::run(program_of(params, body, globals),
+                  {pldc::run_ConvertToSSA, pldc::run_FlattenCallExpr, kLower}, {}, dialect);
   return result.ok ? result.text.substr(result.text.find("def kern(")) : result.errors;
 }
 
@@ -360,7 +362,7 @@ TEST_CASE("T91 signals of a ring") {
              Contains("PLD0528") && Contains("must be 2D [2*(NR-1), NR]"));
   CHECK_THAT(on("[1, 64]", kRing, "FP32", "[6, 4, 1]"), Contains("PLD0528"));
   CHECK_THAT(lowered(with_signal(window("w", "[1, 64]"), "[ROUNDS, RANKS]"), kRing,
-                     "ROUNDS = pl.dynamic(\"ROUNDS\")\nRANKS = pl.dynamic(\"RANKS\")\n"),
+                     "ROUNDS = pl.dynamic(\"ROUNDS\")\nRANKS = pl.dynamic(\"RANKS\")\n", pldc::Dialect::Dump),
              Contains("* 64 // RANKS") && Contains("in pl.range(ROUNDS):") &&
                  Contains("pl.range(0, (64 + (RANKS - 1)) // RANKS, 4096):"));
 }
