@@ -31,6 +31,18 @@ const Token& Reader::peek2() {
   return tok2_;
 }
 
+Tok Reader::after_name() {
+  if (!has_tok2_ && tok_.end + 1 < file_.text().size()) {
+    const char* next = file_.text().data() + tok_.end;
+    if (*next == '.' && Lexer::begins_name(next[1])) return Tok::Dot;
+    if (*next == '(') return Tok::LParen;
+    if (*next == ',') return Tok::Comma;
+    if (*next == ')') return Tok::RParen;
+    if (*next == ']') return Tok::RBracket;
+  }
+  return peek2().kind;
+}
+
 bool Reader::accept_word(std::string_view word) {
   if (!at_word(word)) return false;
   take();
