@@ -130,7 +130,9 @@ const Var* Reader::dynamic(Name name) const {
 std::vector<std::string_view> Reader::names_in_scope() const {
   std::vector<std::string_view> names;
   for (const auto& [name, before] : bound_) {
-    if (lookup(name) != nullptr) names.push_back(name.text());
+    // Names of unknown type were undefined themselves, or excused.
+    const Var* var = lookup(name);
+    if (var != nullptr && !is_unknown(var->type)) names.push_back(name.text());
     if (names.size() > 2000) break;  // suggestions are a courtesy, not worth a quadratic search
   }
   for (const auto& [name, value] : constants_) names.push_back(name.text());
