@@ -333,6 +333,36 @@ TEST_CASE("T139 T140 the other collectives in kernels", "[exec]") {
   }
 }
 
+TEST_CASE("signals of collectives in kernels limit the number of ranks", "[exec]") {
+  const auto with = [](const std::string& mode, const std::string& signal, int cells) {
+    return program(
+        {{"x", "pl.Tensor[[1, 64], pl.FP32]", "pl.Tensor[[RANKS, 1, 64], pl.FP32]", false}},
+        {fixed("w", "[1, 64]", "64"), fixed("sig", signal, std::to_string(cells), "INT32")},
+        "w = pl.store(pl.load(x, [0, 0], [1, 64]), [0, 0], w)\nw = pld.tensor.allreduce(w, sig, mode=\"" +
+            mode + "\")\n");
+  };
+  struct Case {
+    const char* mode;
+    const char* signal;
+    int cells, good, bad;
+    const char* message;
+  };
+  const Case cases[] = {{"mesh", "[3, 1]", 3, 2, 4, "pld.tensor.allreduce"},
+                        {"ring", "[4, 3]", 12, 3, 2, "pld.tensor.allreduce mode=\"ring\""}};
+  for (const Case& c : cases) {
+    const TempDir dir;
+    const std::string text = with(c.mode, c.signal, c.cells);
+    run(dir, text, c.good, {"--random"});
+    const Outcome outcome = run_pldc({"run", dir.path("p.pld"), "--random",
+                                      "--build-dir=" + dir.path("build"), "--ranks=" + std::to_string(c.bad)},
+                                     build_variables());
+    CAPTURE(c.mode, outcome.err);
+    CHECK(outcome.code != 0);
+    CHECK_THAT(outcome.err, Catch::Matchers::Contains(c.message) && Catch::Matchers::Contains("3") &&
+                                Catch::Matchers::Contains(std::to_string(c.bad)));
+  }
+}
+
 TEST_CASE("T96 sine and cosine, written out and called", "[exec]") {
   const std::string text =
       std::string(kHead) +

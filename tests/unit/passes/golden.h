@@ -60,6 +60,9 @@ std::string without_suffixes(std::string_view text);
 // tests/data/conformance_exceptions.txt ("<pass> <program> <reason>") are left out.
 std::string compare_all(std::string_view pass, pldc::PassFunction run, int& compared, int occurrence = 0);
 
+// How many programs the pass changes.
+int changed(std::string_view pass, int occurrence = 0);
+
 // "# pypto.program: P" with one class and the function given; indented text of methods.
 std::string program(std::string_view functions);
 
