@@ -361,6 +361,7 @@ TEST_CASE("T91 signals of a ring") {
   CHECK_THAT(on("[1, 64]", kRing, "FP32", "[6]"),
              Contains("PLD0528") && Contains("must be 2D [2*(NR-1), NR]"));
   CHECK_THAT(on("[1, 64]", kRing, "FP32", "[6, 4, 1]"), Contains("PLD0528"));
+  CHECK_THAT(on("[1, 64]", kRing, "FP32", "[128, 65]"), Contains("PLD0528") && Contains("1 to 64 ranks"));
   CHECK_THAT(lowered(with_signal(window("w", "[1, 64]"), "[ROUNDS, RANKS]"), kRing,
                      "ROUNDS = pl.dynamic(\"ROUNDS\")\nRANKS = pl.dynamic(\"RANKS\")\n", pldc::Dialect::Dump),
              Contains("* 64 // RANKS") && Contains("in pl.range(ROUNDS):") &&
