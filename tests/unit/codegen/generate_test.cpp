@@ -401,8 +401,7 @@ TEST_CASE("what has no form is reported with its place", "[codegen][generate]") 
   SECTION("a scope that is no function yet") {
     Generated g(with_chip(
         "        with pl.at(level=pl.Level.CORE_GROUP):\n            y = self.k(x, y)\n        return y\n"));
-    // Until OutlineIncoreScopes exists the pass is what is missing.
-    CHECK((g.good || g.has(diag::codegen_needs_pass) || g.has(diag::codegen_scope)));
+    CHECK(g.has(diag::codegen_needs_pass));
   }
   SECTION("an orchestration that calls a host function") {
     Generated g(
