@@ -29,6 +29,10 @@ class ParamTracer {
   // counts as its elements.
   const std::vector<int>& returned_params(const Function* function);
 
+  // The argument that a call or submit of a function gives back as its result number `position`; null if it gives back
+  // none or `call` is nothing of the kind. `results`: how many results the function must have, 0 for any number.
+  const Expr* argument_returned(const Expr* call, std::size_t position, std::size_t results);
+
   const Function* function(Name name) const;
 
  private:
@@ -61,7 +65,6 @@ class ParamTracer {
   const Expr* step(const Scope& scope, const Expr* value);
   // What element `position` of a tuple is another name for, or null.
   const Expr* element(const Scope& scope, const Expr* tuple, std::size_t position);
-  const Expr* argument_returned(const Expr* call, std::size_t position, std::size_t results);
   void fill_from_inner_call(const Function* wrapper, Scope& scope, std::size_t results);
 
   std::unordered_map<Name, const Function*> functions_;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/cli.h"
+#include "cli/npy.h"
 #include "support/catch.h"
 #include "support/process.h"
 #include "support/temp_dir.h"
@@ -280,4 +281,56 @@ TEST_CASE("samples/make: rebuilds exactly when the .pld changes") {
   CHECK(fs::last_write_time(dir.path("m/scale.pldc/bin/scale")) != time);
   make({"clean"});
   CHECK_FALSE(fs::exists(dir.path("m/scale.pldc")));
+}
+
+TEST_CASE("samples/reveal: one sum, by hand and by the builtin") {
+  // The rows are small whole numbers, so every order of additions gives the same sum.
+  constexpr std::size_t kColumns = 1000;
+  std::map<std::size_t, TempDir> data;
+  for (const std::size_t ranks : {1, 2, 3, 4, 8}) {
+    Npy<float> x({ranks, 1, kColumns});
+    for (std::size_t i = 0; i < x.values.size(); ++i) x.values[i] = static_cast<float>((i * 31) % 97);
+    x.write(data[ranks].path("x.npy"));
+    Npy<float> sums({ranks, 1, kColumns});
+    for (std::size_t i = 0; i < x.values.size(); ++i) {
+      for (std::size_t r = 0; r < ranks; ++r) sums.values[r * kColumns + i % kColumns] += x.values[i];
+    }
+    sums.write(data[ranks].path("sums.npy"));
+  }
+  for (const std::string name : {"mesh", "two_phase", "ring", "builtin_mesh", "builtin_ring"}) {
+    for (const auto& [ranks, dir] : data) {
+      const Outcome outcome =
+          pldc_with_cache({"run", sample("reveal/" + name), "--ranks=" + std::to_string(ranks),
+                           "--in=xs=" + dir.path("x.npy"), "--expect=ys=" + dir.path("sums.npy")});
+      CAPTURE(name, ranks, outcome.err);
+      CHECK(outcome.code == 0);
+    }
+  }
+}
+
+TEST_CASE("samples/reveal: the page quotes what --diff shows") {
+  const std::string page_path = sample("reveal/README");
+  const std::string page = content(page_path.substr(0, page_path.size() - 4) + ".md");
+  std::vector<std::string> shown;
+  for (const std::string mode : {"mesh", "ring"}) {
+    const std::vector<std::string> lines =
+        lines_of(run_pldc({"--diff", "--passes=LowerCompositeOps", "--style=concise",
+                           sample("reveal/builtin_" + mode)})
+                     .out);
+    shown.insert(shown.end(), lines.begin(), lines.end());
+  }
+  std::size_t quoted = 0;
+  bool in_diff = false;
+  auto at = shown.begin();
+  for (const std::string& line : lines_of(page)) {
+    if (line.rfind("```", 0) == 0) {
+      in_diff = line == "```diff";
+    } else if (in_diff) {
+      CAPTURE(line);
+      at = std::find(at, shown.end(), line);
+      REQUIRE(at != shown.end());
+      ++quoted;
+    }
+  }
+  CHECK(quoted > 20);
 }
