@@ -5,6 +5,7 @@
 #include "passes/control_flow/jumps.h"
 #include "passes/pass.h"
 #include "passes/statement.h"
+#include "support/check.h"
 #include "support/diag/pass.h"
 
 namespace pldc {
@@ -141,10 +142,7 @@ class Unroller : public Rewriter {
   }
   std::int64_t size_of_unrolled(const ForStmt* loop, std::int64_t body) {
     const auto trips = trips_of(loop, &diags_);
-    if (!loop->iter_args.empty()) {
-      diags_.report<diag::unroll_with_carries>(loop->span)
-          .help("assign the variable in the body without init_values, or use pl.range");
-    }
+    PLDC_CHECK(loop->iter_args.empty(), "the reader refuses unrolled loops that carry values");
     if (has_jump(loop->body)) {
       diags_.report<diag::unroll_with_jump>(loop->span).help("use pl.range, or put the rest of the body into an if");
     }

@@ -433,19 +433,6 @@ class JumpLowering : public Rewriter {
     return ctx().make(n);
   }
 
-  static const Stmt* first_jump(Body body) {
-    for (const Stmt* s : body) {
-      if (s->kind == StmtKind::Break || s->kind == StmtKind::Continue) return s;
-      if (is_loop(s)) continue;
-      const Stmt* inner = nullptr;
-      for_each_body(s, [&](Body b) {
-        if (inner == nullptr) inner = first_jump(b);
-      });
-      if (inner != nullptr) return inner;
-    }
-    return nullptr;
-  }
-
   DiagSink& diags_;
   const std::function<bool(const Stmt*)>& wanted_;
   std::uint32_t count_ = 0;
@@ -466,11 +453,20 @@ bool has_jump(const Stmt* stmt, StmtKind kind) {
   return found;
 }
 
-bool has_jump(Body body) {
-  return std::any_of(body.begin(), body.end(), [](const Stmt* s) {
-    return has_jump(s, StmtKind::Break) || has_jump(s, StmtKind::Continue);
-  });
+const Stmt* first_jump(Body body) {
+  for (const Stmt* s : body) {
+    if (s->kind == StmtKind::Break || s->kind == StmtKind::Continue) return s;
+    if (is_loop(s)) continue;
+    const Stmt* inner = nullptr;
+    for_each_body(s, [&](Body b) {
+      if (inner == nullptr) inner = first_jump(b);
+    });
+    if (inner != nullptr) return inner;
+  }
+  return nullptr;
 }
+
+bool has_jump(Body body) { return first_jump(body) != nullptr; }
 
 const Function* lower_jumps(Context& context, DiagSink& diags, const Function* function,
                             const std::function<bool(const Stmt* loop)>& wanted) {

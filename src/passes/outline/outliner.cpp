@@ -110,7 +110,7 @@ class KernelBody : public Rewriter {
 // Rewrites one function, or the body of a scope that becomes one.
 class ScopeRewriter : public Rewriter {
  public:
-  ScopeRewriter(Outliner& outliner, const std::unordered_set<const Var*>& locals, std::string name, NamePool names)
+  ScopeRewriter(Outliner& outliner, std::unordered_set<const Var*>& locals, std::string name, NamePool names)
       : Rewriter(outliner.env_.ir),
         outliner_(outliner),
         locals_(locals),
@@ -218,7 +218,7 @@ class ScopeRewriter : public Rewriter {
   Attrs launch_attrs(const ScopeStmt* s, const Interface& scope, bool submit);
 
   Outliner& outliner_;
-  const std::unordered_set<const Var*>& locals_;
+  std::unordered_set<const Var*>& locals_;
   std::string name_;  // of the function
   NamePool names_;    // of its variables and of what was outlined from it
   ScopeRewriter* outer_ = nullptr;
@@ -257,9 +257,8 @@ bool ScopeRewriter::check(const ScopeStmt* s) {
   });
   for (const Stmt* inner : s->body) {
     if (inner->kind == StmtKind::Yield) report(inner, "pl.yield_");
-    if (has_jump(inner, StmtKind::Break)) report(inner, "break");
-    if (has_jump(inner, StmtKind::Continue)) report(inner, "continue");
   }
+  if (const Stmt* jump = first_jump(s->body)) report(jump, jump->kind == StmtKind::Break ? "break" : "continue");
   return diags.error_count() == errors;
 }
 
@@ -291,7 +290,7 @@ const ScopeStmt* ScopeRewriter::spmd_inside(const ScopeStmt* s, const Interface&
     if (locals_.count(v) != 0 && std::find(scope.inputs.begin(), scope.inputs.end(), v) == scope.inputs.end()) inside = v;
   });
   if (inside == nullptr) return found[0];
-  diags.report<diag::spmd_count_inside>(found[0]->span, inside->name.text())
+  diags.report<diag::spmd_count_inside>(found[0]->span, auto_name_stem(inside->name.text()))
       .note(s->span, "the cluster")
       .help("compute it before the cluster");
   return nullptr;
@@ -348,7 +347,7 @@ Attrs ScopeRewriter::launch_attrs(const ScopeStmt* s, const Interface& scope, bo
     std::vector<std::int64_t> indices;
     for (const Var* v : overrides->vars) {
       if (!captured(v)) {
-        outliner_.env_.diags.report<diag::no_dep_not_captured>(s->span, v->name.text())
+        outliner_.env_.diags.report<diag::no_dep_not_captured>(s->span, auto_name_stem(v->name.text()))
             .help("take it out of no_dep_args");
         continue;
       }
@@ -373,14 +372,11 @@ void ScopeRewriter::outline(const ScopeStmt* s, Stmts& out) {
   walk_stmts(s->body, [&](const Stmt* inner) { for_each_def(inner, [&](const Var* v) { inner_names.add(v->name.text()); }); });
   ScopeRewriter inner(*this, name, std::move(inner_names));
   const Body body = inner.body(s->body);
-  std::unordered_set<const Var*> extended;  // the variables that calls of inner scopes introduce
-  const std::unordered_set<const Var*>* locals = &locals_;
   if (body.data() != s->body.data()) {
-    extended = locals_;
-    walk_stmts(body, [&](const Stmt* st) { for_each_def(st, [&](const Var* v) { extended.insert(v); }); });
-    locals = &extended;
+    // The calls of inner scopes have introduced variables.
+    walk_stmts(body, [&](const Stmt* st) { for_each_def(st, [&](const Var* v) { locals_.insert(v); }); });
   }
-  const Interface scope = interface_of(body, *locals, kind.store_targets);
+  const Interface scope = interface_of(body, locals_, kind.store_targets);
   const ScopeStmt* spmd = spmd_inside(s, scope);
   if (diags.error_count() != errors) return;
 
@@ -460,21 +456,18 @@ void ScopeRewriter::outline(const ScopeStmt* s, Stmts& out) {
   }
   // New names for the targets of stores, which hold after the call.
   std::vector<const Var*> targets(outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(plain_outputs));
-  const auto results_of = [&](const Var* target) {
-    const Var* fresh = ctx().var(ctx().name(names_.fresh_like(target->name.text())), type(target->type), target->span);
-    rename(target, fresh);
-    for (const auto& [result, of] : scope.stored) {
-      if (of == target) rename(result, fresh);
-    }
-    return fresh;
-  };
   const Expr* core_num = launch->scope == ScopeKind::Spmd ? expr(launch->core_num) : nullptr;
   const Expr* condition = submit && predicate != nullptr ? expr(predicate->expr) : nullptr;
   std::vector<const Expr*> dependencies;
   if (submit && deps != nullptr) {
     for (const Var* v : deps->vars) dependencies.push_back(expr(v));
   }
-  for (std::size_t i = plain_outputs; i < outputs.size(); ++i) targets.push_back(results_of(outputs[i]));
+  for (const Var* target : scope.store_targets) {
+    const Var* fresh = ctx().var(ctx().name(names_.fresh_like(target->name.text())), type(target->type), target->span);
+    targets.push_back(fresh);
+    rename(target, fresh);
+  }
+  for (const auto& [result, target] : scope.stored) rename(result, use(target));
   for (const auto& [from, to] : inner.renamed()) {
     const auto stored = scope.stored.find(to);
     rename(from, stored != scope.stored.end() ? use(stored->second) : use(to));
@@ -531,7 +524,7 @@ const Function* Outliner::run(const Function* f) {
   bool any = false;
   walk_stmts(f->body, [&](const Stmt* s) { any = any || dyn_scope(s, kind_.scope) != nullptr; });
   if (!any) return f;
-  const auto locals = locals_of(f);
+  auto locals = locals_of(f);
   return ScopeRewriter(*this, locals, std::string(f->name.text()), NamePool(f)).function(f);
 }
 
@@ -546,7 +539,8 @@ std::string Outliner::unique_name(std::string_view wanted, std::string_view func
   std::string name(wanted);
   if (!names.has(name) && taken(name)) name = std::string(function) + "_" + name;
   const std::string base = name;
-  for (int i = 0; taken(name); ++i) name = base + "_" + std::to_string(i);
+  // Numbers that were taken stay taken.
+  for (int& i = next_number_[base]; taken(name); ++i) name = base + "_" + std::to_string(i);
   names.add(name);
   return name;
 }

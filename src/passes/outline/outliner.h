@@ -55,6 +55,7 @@ class Outliner {
   ParamTracer tracer_;
   std::unordered_map<Name, const Function*> functions_;
   std::vector<const Function*> made_;
+  std::unordered_map<std::string, int> next_number_;
 };
 
 // The program with `changed` in place of the functions of these names and `made` added.
