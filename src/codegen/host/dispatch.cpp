@@ -245,6 +245,18 @@ void HostEmitter::dispatch(const Function* callee, const Expr* call, Span span) 
       scalars.push_back(fmt::format("{}.scalar<{}>({});", a, cpp_scalar_type(dtype), scalar_.as(arg, dtype)));
     }
   }
+  for (const SymbolSource& symbol : signature.symbols) {
+    const auto p = std::find_if(signature.params.begin(), signature.params.end(), [&](const AbiParam& param) {
+      return param.kind == ParamKind::Tensor && param.index == symbol.tensor;
+    });
+    const auto* type = dyn<TensorType>(args[p->position]->type);
+    if (!symbol.valid || type == nullptr || type->view == nullptr || type->view->valid_shape.empty())
+      continue;
+    env_.diags
+        .report<diag::codegen_argument>(span, plain_name(p->param->var->name.text()), callee->name.text(),
+                                        "a dispatch passes shapes, but not which part of a tensor holds data")
+        .help("pass the extent as a scalar parameter of '{}' and set it there", callee->name.text());
+  }
   if (signature.params.size() != callee->params.size()) {
     env_.diags.report<diag::codegen_callee>(span, function_->name.text(), callee->name.text(),
                                             "it takes something that is no tensor, scalar or context");
