@@ -58,12 +58,12 @@ TEST_CASE("T114 directions on a straight line") {
 }
 
 TEST_CASE("T114 directions in loops: sequential ones repeat, parallel ones do not") {
-  for (const std::string loop : {"pl.range", "pl.unroll"}) {
+  for (const std::string loop : {"pl.range(4, ", "pl.pipeline(4, stage=2, "}) {
     INFO(loop);
-    CHECK_THAT(directions("for i, (c,) in " + loop +
-                          "(4, init_values=(o,)):\n    d: T = self.put(x, i, c)\n"
-                          "    e: T = pl.yield_(d)\nreturn e"),
-               Contains("self.put(x, i, c, " + kPutAgain));
+    CHECK_THAT(
+        directions("for i, (c,) in " + loop +
+                   "init_values=(o,)):\n    d: T = self.put(x, i, c)\n    e: T = pl.yield_(d)\nreturn e"),
+        Contains("self.put(x, i, c, " + kPutAgain));
   }
   CHECK_THAT(
       directions(
