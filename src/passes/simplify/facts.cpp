@@ -94,20 +94,11 @@ bool Analyzer::proves(const Expr* condition) {
 bool Analyzer::refutes(const Expr* condition) { return proves(negation(condition)); }
 
 bool Analyzer::proves(BinaryOp comparison, const Expr* lhs, const Expr* rhs) {
-  switch (comparison) {
-    case BinaryOp::Lt:
-      return proves_difference(lhs, rhs, -1);
-    case BinaryOp::Le:
-      return proves_difference(lhs, rhs, 0);
-    case BinaryOp::Gt:
-      return proves_difference(rhs, lhs, -1);
-    case BinaryOp::Ge:
-      return proves_difference(rhs, lhs, 0);
-    case BinaryOp::Eq:
-      return proves_difference(lhs, rhs, 0) && proves_difference(rhs, lhs, 0);
-    default:
-      return comparison == BinaryOp::Ne && (proves_difference(lhs, rhs, -1) || proves_difference(rhs, lhs, -1));
-  }
+  if (comparison == BinaryOp::Gt || comparison == BinaryOp::Ge) std::swap(lhs, rhs);
+  const bool strict = comparison == BinaryOp::Lt || comparison == BinaryOp::Gt;
+  if (comparison == BinaryOp::Ne) return proves_difference(lhs, rhs, -1) || proves_difference(rhs, lhs, -1);
+  return proves_difference(lhs, rhs, strict ? -1 : 0) &&
+         (comparison != BinaryOp::Eq || proves_difference(rhs, lhs, 0));
 }
 
 bool Analyzer::proves_difference(const Expr* a, const Expr* b, std::int64_t distance) {
