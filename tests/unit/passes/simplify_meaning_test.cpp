@@ -81,49 +81,29 @@ class World {
  private:
   // Written apart from the folder on purpose: division as the language defines it, rounding down.
   static std::optional<std::int64_t> apply(BinaryOp op, std::int64_t a, std::int64_t b) {
+    if (op == BinaryOp::Eq) return a == b;
+    if (op == BinaryOp::Ne) return a != b;
+    if (op == BinaryOp::Lt) return a < b;
+    if (op == BinaryOp::Le) return a <= b;
+    if (op == BinaryOp::Gt) return a > b;
+    if (op == BinaryOp::Ge) return a >= b;
+    if (op == BinaryOp::And) return a != 0 && b != 0;
+    if (op == BinaryOp::Or) return a != 0 || b != 0;
     std::int64_t r = 0;
-    switch (op) {
-      case BinaryOp::Add:
-        r = a + b;
-        break;
-      case BinaryOp::Sub:
-        r = a - b;
-        break;
-      case BinaryOp::Mul:
-        if (__builtin_mul_overflow(a, b, &r)) return std::nullopt;
-        break;
-      case BinaryOp::FloorDiv:
-      case BinaryOp::FloorMod: {
-        if (b == 0) return std::nullopt;
-        std::int64_t quotient = a / b;
-        while (quotient * b > a == (b > 0) && quotient * b != a) --quotient;
-        r = op == BinaryOp::FloorDiv ? quotient : a - quotient * b;
-        break;
-      }
-      case BinaryOp::Min:
-        r = std::min(a, b);
-        break;
-      case BinaryOp::Max:
-        r = std::max(a, b);
-        break;
-      case BinaryOp::Eq:
-        return a == b;
-      case BinaryOp::Ne:
-        return a != b;
-      case BinaryOp::Lt:
-        return a < b;
-      case BinaryOp::Le:
-        return a <= b;
-      case BinaryOp::Gt:
-        return a > b;
-      case BinaryOp::Ge:
-        return a >= b;
-      case BinaryOp::And:
-        return a != 0 && b != 0;
-      case BinaryOp::Or:
-        return a != 0 || b != 0;
-      default:
-        FAIL("no such operator here");
+    if (op == BinaryOp::Add) {
+      r = a + b;
+    } else if (op == BinaryOp::Sub) {
+      r = a - b;
+    } else if (op == BinaryOp::Min) {
+      r = std::min(a, b);
+    } else if (op == BinaryOp::Max) {
+      r = std::max(a, b);
+    } else if (op == BinaryOp::Mul) {
+      if (__builtin_mul_overflow(a, b, &r)) return std::nullopt;
+    } else {
+      if (b == 0) return std::nullopt;
+      const std::int64_t rest = ((a % b) + b) % b;
+      r = op == BinaryOp::FloorDiv ? (a - rest) / b : rest;
     }
     if (r > kOverflow || r < -kOverflow) return std::nullopt;
     return r;
