@@ -78,7 +78,8 @@ void Analyzer::add_fact(const Expr* a, const Expr* b, std::int64_t distance) {
   std::int64_t shift = 0;
   if (__builtin_sub_overflow(right.offset, left.offset, &shift)) return;
   if (__builtin_add_overflow(shift, distance, &distance)) return;
-  if (distance > -kMaxDistance && distance < kMaxDistance) facts_.push_back({left.base, right.base, distance});
+  if (distance > -kMaxDistance && distance < kMaxDistance)
+    facts_.push_back({left.base, right.base, distance});
 }
 
 bool Analyzer::proves(const Expr* condition) {
@@ -135,7 +136,9 @@ bool Analyzer::follows_from_facts(const Expr* a, const Expr* b, std::int64_t dis
     bool shorter = false;
     for (std::size_t i = first; i < facts_.size(); ++i) {
       const Fact& fact = facts_[i];
-      const auto is = [](const Expr* node) { return [node](const Reached& r) { return equal(r.node, node); }; };
+      const auto is = [](const Expr* node) {
+        return [node](const Reached& r) { return equal(r.node, node); };
+      };
       const auto start = std::find_if(reached.begin(), reached.end(), is(fact.a));
       if (start == reached.end()) continue;
       std::int64_t length = 0;
@@ -173,7 +176,8 @@ const Expr* Analyzer::symbolic_end(const Expr* e, bool rising, bool up) {
   const auto* binary = dyn<Binary>(e);
   if (binary == nullptr) return e;
   const auto factor = const_int(binary->rhs);
-  if (binary->op != BinaryOp::Add && binary->op != BinaryOp::Sub && !(binary->op == BinaryOp::Mul && factor)) return e;
+  if (binary->op != BinaryOp::Add && binary->op != BinaryOp::Sub && !(binary->op == BinaryOp::Mul && factor))
+    return e;
   const bool falls = binary->op == BinaryOp::Mul && *factor < 0;
   const Expr* lhs = symbolic_end(binary->lhs, rising, up != falls);
   const Expr* rhs = symbolic_end(binary->rhs, rising, up != (binary->op == BinaryOp::Sub));
