@@ -131,7 +131,7 @@ class FunctionEmitter {
     const Type* type;
   };
   std::vector<std::vector<Target>> targets_;  // of the enclosing loops and branches
-  int loops_ = 0;  // around the statement at hand
+  int loops_ = 0;                             // around the statement at hand
 };
 
 // A single op whose result is only another look at its operand, or a value without effects.
