@@ -15,6 +15,8 @@ class ParamTracer {
   static constexpr int kNone = -1;
 
   explicit ParamTracer(const Program* program);
+  // A function that a pass has made since.
+  void add(const Function* function) { functions_.emplace(function->name, function); }
 
   // Position of the parameter of `function` that `value`, an expression of its body, is the memory of; or
   // kNone. Followed are: other names, writebacks (store, assemble, in-place ops), results of calls and
