@@ -49,7 +49,8 @@ void Analyzer::learn(const Expr* condition) {
   if (test->op != BinaryOp::Lt && test->op != BinaryOp::Le && test->op != BinaryOp::Eq) return;
   const std::int64_t distance = test->op == BinaryOp::Lt ? -1 : 0;
   ++epoch_;
-  if (!const_int(test->lhs) && !const_int(test->rhs)) {
+  const bool wraps = is_unsigned_int(*int_dtype(test->lhs));
+  if (!wraps && !const_int(test->lhs) && !const_int(test->rhs)) {
     add_fact(test->lhs, test->rhs, distance);
     if (test->op == BinaryOp::Eq) add_fact(test->rhs, test->lhs, 0);
   }
@@ -78,7 +79,8 @@ void Analyzer::add_fact(const Expr* a, const Expr* b, std::int64_t distance) {
   std::int64_t shift = 0;
   if (__builtin_sub_overflow(right.offset, left.offset, &shift)) return;
   if (__builtin_add_overflow(shift, distance, &distance)) return;
-  if (distance > -kMaxDistance && distance < kMaxDistance) facts_.push_back({left.base, right.base, distance});
+  if (distance > -kMaxDistance && distance < kMaxDistance)
+    facts_.push_back({left.base, right.base, distance});
 }
 
 bool Analyzer::proves(const Expr* condition) {
@@ -107,7 +109,7 @@ bool Analyzer::proves_difference(const Expr* a, const Expr* b, std::int64_t dist
   };
   const Expr* difference = simplify(folder_.binary(BinaryOp::Sub, a, b, a->span));
   if (at_most(difference)) return true;
-  if (facts_.empty()) return false;
+  if (facts_.empty() || is_unsigned_int(*int_dtype(a)) || is_unsigned_int(*int_dtype(b))) return false;
   if (follows_from_facts(a, b, distance)) return true;
   // Either the rising or the falling variables: both at once would put each side of a fact for the other.
   for (const bool rising : {true, false}) {
@@ -135,7 +137,9 @@ bool Analyzer::follows_from_facts(const Expr* a, const Expr* b, std::int64_t dis
     bool shorter = false;
     for (std::size_t i = first; i < facts_.size(); ++i) {
       const Fact& fact = facts_[i];
-      const auto is = [](const Expr* node) { return [node](const Reached& r) { return equal(r.node, node); }; };
+      const auto is = [](const Expr* node) {
+        return [node](const Reached& r) { return equal(r.node, node); };
+      };
       const auto start = std::find_if(reached.begin(), reached.end(), is(fact.a));
       if (start == reached.end()) continue;
       std::int64_t length = 0;
@@ -173,7 +177,8 @@ const Expr* Analyzer::symbolic_end(const Expr* e, bool rising, bool up) {
   const auto* binary = dyn<Binary>(e);
   if (binary == nullptr) return e;
   const auto factor = const_int(binary->rhs);
-  if (binary->op != BinaryOp::Add && binary->op != BinaryOp::Sub && !(binary->op == BinaryOp::Mul && factor)) return e;
+  if (binary->op != BinaryOp::Add && binary->op != BinaryOp::Sub && !(binary->op == BinaryOp::Mul && factor))
+    return e;
   const bool falls = binary->op == BinaryOp::Mul && *factor < 0;
   const Expr* lhs = symbolic_end(binary->lhs, rising, up != falls);
   const Expr* rhs = symbolic_end(binary->rhs, rising, up != (binary->op == BinaryOp::Sub));

@@ -21,7 +21,8 @@ std::int64_t add_ends(std::int64_t a, std::int64_t b, std::int64_t unbounded) {
 std::int64_t multiply_ends(std::int64_t a, std::int64_t b) {
   std::int64_t product = 0;
   if (a == 0 || b == 0) return 0;
-  if (infinite(a) || infinite(b) || __builtin_mul_overflow(a, b, &product)) return (a < 0) == (b < 0) ? kNoMax : kNoMin;
+  if (infinite(a) || infinite(b) || __builtin_mul_overflow(a, b, &product))
+    return (a < 0) == (b < 0) ? kNoMax : kNoMin;
   return product;
 }
 
@@ -36,7 +37,8 @@ std::int64_t divide_ends(std::int64_t a, std::int64_t b) {
 // An operation that is monotone in each operand takes its extremes at the corners.
 template <class F>
 Interval corners(Interval a, Interval b, F&& op) {
-  const auto [min, max] = std::minmax({op(a.min, b.min), op(a.min, b.max), op(a.max, b.min), op(a.max, b.max)});
+  const auto [min, max] =
+      std::minmax({op(a.min, b.min), op(a.min, b.max), op(a.max, b.min), op(a.max, b.max)});
   return {min, max};
 }
 
@@ -123,7 +125,9 @@ Interval default_range(DType dtype) { return dtype == DType::INDEX ? Interval{0,
 
 bool always(BinaryOp comparison, Interval a, Interval b) {
   const auto less = [](std::int64_t x, std::int64_t y) { return x != kNoMax && y != kNoMin && x < y; };
-  const auto less_or_equal = [](std::int64_t x, std::int64_t y) { return x != kNoMax && y != kNoMin && x <= y; };
+  const auto less_or_equal = [](std::int64_t x, std::int64_t y) {
+    return x != kNoMax && y != kNoMin && x <= y;
+  };
   if (comparison == BinaryOp::Lt) return less(a.max, b.min);
   if (comparison == BinaryOp::Le) return less_or_equal(a.max, b.min);
   if (comparison == BinaryOp::Gt) return less(b.max, a.min);

@@ -54,6 +54,7 @@ class Simplifier : public Rewriter {
   }
 
   void stmt(const Stmt* s, std::vector<const Stmt*>& out) override {
+    analyzer_.trim();
     switch (s->kind) {
       case StmtKind::Assign:
         assign(static_cast<const AssignStmt*>(s), out);
@@ -141,14 +142,17 @@ class Simplifier : public Rewriter {
     if (binary == nullptr || unsure_ > 0 || !int_dtype(e)) return;
     if (binary->op != BinaryOp::FloorDiv && binary->op != BinaryOp::FloorMod) return;
     if (!const_int(binary->lhs) || const_int(binary->rhs) != 0) return;
-    diags_.report<diag::constant_zero_division>(e->span, binary->op == BinaryOp::FloorDiv ? "division" : "remainder of a division");
+    diags_.report<diag::constant_zero_division>(
+        e->span, binary->op == BinaryOp::FloorDiv ? "division" : "remainder of a division");
   }
 
   const Expr* without_view(const Call* view) {
     if (view->args.size() != 1) return view;
     const auto* from = dyn<TensorType>(view->args[0]->type);
     const auto* to = dyn<TensorType>(view->type);
-    const auto layout = [](const TensorType* t) { return t->view != nullptr ? t->view->layout : TensorLayout::ND; };
+    const auto layout = [](const TensorType* t) {
+      return t->view != nullptr ? t->view->layout : TensorLayout::ND;
+    };
     return from != nullptr && to != nullptr && layout(from) == layout(to) ? view->args[0] : view;
   }
 
@@ -261,7 +265,8 @@ class Simplifier : public Rewriter {
       inits.push_back(whole(arg.init));
       differs = differs || inits.back() != arg.init;
     }
-    if (s->for_kind == ForKind::Sequential && s->attrs.empty() && fold(s, start, stop, step, inits, out)) return;
+    if (s->for_kind == ForKind::Sequential && s->attrs.empty() && fold(s, start, stop, step, inits, out))
+      return;
 
     ForStmt n = *s;
     n.start = start;

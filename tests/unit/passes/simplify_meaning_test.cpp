@@ -16,8 +16,10 @@ constexpr std::int64_t kOverflow = std::int64_t{1} << 62;
 class World {
  public:
   explicit World(std::uint32_t seed) : random_(seed) {
-    for (const char* name : {"x", "y", "z"}) vars_.push_back(context_.var(context_.name(name), context_.scalar(DType::INT64)));
-    for (const char* name : {"i", "j"}) vars_.push_back(context_.var(context_.name(name), context_.scalar(DType::INDEX)));
+    for (const char* name : {"x", "y", "z"})
+      vars_.push_back(context_.var(context_.name(name), context_.scalar(DType::INT64)));
+    for (const char* name : {"i", "j"})
+      vars_.push_back(context_.var(context_.name(name), context_.scalar(DType::INDEX)));
     vars_.push_back(context_.var(context_.name("w"), context_.scalar(DType::INT32)));
   }
 
@@ -25,11 +27,13 @@ class World {
 
   const Expr* integer(int depth) {
     if (depth == 0 || below(6) == 0) {
-      if (below(2) == 0) return context_.const_int(below(13) - 4, below(2) == 0 ? DType::INDEX : DType::INT64);
+      if (below(2) == 0)
+        return context_.const_int(below(13) - 4, below(2) == 0 ? DType::INDEX : DType::INT64);
       return vars_[static_cast<std::size_t>(below(static_cast<int>(vars_.size())))];
     }
-    static constexpr BinaryOp kOps[] = {BinaryOp::Add, BinaryOp::Add,      BinaryOp::Sub, BinaryOp::Sub, BinaryOp::Mul,
-                                        BinaryOp::Mul, BinaryOp::FloorDiv, BinaryOp::FloorMod, BinaryOp::Min, BinaryOp::Max};
+    static constexpr BinaryOp kOps[] = {BinaryOp::Add, BinaryOp::Add, BinaryOp::Sub,      BinaryOp::Sub,
+                                        BinaryOp::Mul, BinaryOp::Mul, BinaryOp::FloorDiv, BinaryOp::FloorMod,
+                                        BinaryOp::Min, BinaryOp::Max};
     if (below(12) == 0) return context_.unary(UnaryOp::Neg, integer(depth - 1));
     const auto op = kOps[below(static_cast<int>(std::size(kOps)))];
     const Expr* lhs = integer(depth - 1);
@@ -43,9 +47,11 @@ class World {
   const Expr* condition(int depth) {
     if (depth > 0 && below(3) == 0) {
       if (below(4) == 0) return context_.unary(UnaryOp::Not, condition(depth - 1));
-      return context_.binary(below(2) == 0 ? BinaryOp::And : BinaryOp::Or, condition(depth - 1), condition(depth - 1));
+      return context_.binary(below(2) == 0 ? BinaryOp::And : BinaryOp::Or, condition(depth - 1),
+                             condition(depth - 1));
     }
-    static constexpr BinaryOp kOps[] = {BinaryOp::Eq, BinaryOp::Ne, BinaryOp::Lt, BinaryOp::Le, BinaryOp::Gt, BinaryOp::Ge};
+    static constexpr BinaryOp kOps[] = {BinaryOp::Eq, BinaryOp::Ne, BinaryOp::Lt,
+                                        BinaryOp::Le, BinaryOp::Gt, BinaryOp::Ge};
     return context_.binary(kOps[below(6)], integer(2), integer(2));
   }
 
@@ -189,7 +195,8 @@ TEST_CASE("Simplify: intervals saturate") {
   CHECK(interval_of(BinaryOp::Mul, all, Interval::point(0)) == Interval::point(0));
   CHECK(interval_of(BinaryOp::FloorDiv, Interval{-7, 7}, Interval::point(2)) == Interval{-4, 3});
   CHECK(interval_of(BinaryOp::FloorDiv, Interval{-7, 7}, Interval{-1, 1}) == all);
-  CHECK(interval_of(BinaryOp::FloorDiv, Interval{0, Interval::kNoMax}, Interval{0, 4}) == Interval{0, Interval::kNoMax});
+  CHECK(interval_of(BinaryOp::FloorDiv, Interval{0, Interval::kNoMax}, Interval{0, 4}) ==
+        Interval{0, Interval::kNoMax});
   CHECK(interval_of(BinaryOp::FloorMod, Interval{-7, 7}, Interval::point(4)) == Interval{0, 3});
   CHECK(interval_of(BinaryOp::FloorMod, Interval{0, 2}, Interval::point(4)) == Interval{0, 2});
   CHECK(simplify::negate(all) == all);

@@ -21,7 +21,8 @@ namespace {
 
 std::string function(std::string_view body, std::string_view returns = "pl.Scalar[pl.INT64]") {
   std::string text =
-      "    @pl.function\n    def main(self, x: pl.Scalar[pl.INT64], y: pl.Scalar[pl.INT64], z: pl.Scalar[pl.INT64], "
+      "    @pl.function\n    def main(self, x: pl.Scalar[pl.INT64], y: pl.Scalar[pl.INT64], z: "
+      "pl.Scalar[pl.INT64], "
       "i: pl.Scalar[pl.INDEX], j: pl.Scalar[pl.INDEX], n: pl.Scalar[pl.INDEX], w: pl.Scalar[pl.INT32], v: "
       "pl.Scalar[pl.INT32], b: pl.Scalar[pl.BOOL], c: pl.Scalar[pl.BOOL], f: pl.Scalar[pl.FP32], t: "
       "pl.Tensor[[64, 64], pl.FP32], o: pl.Out[pl.Tensor[[64, 64], pl.FP32]]) -> ";
@@ -52,9 +53,10 @@ std::string returned(std::string_view value) {
 }
 
 std::string condition(std::string_view test) {
-  const std::string text = simplified("        if " + std::string(test) +
-                                      ":\n            r: pl.Scalar[pl.INT64] = pl.yield_(x)\n        else:\n"
-                                      "            r: pl.Scalar[pl.INT64] = pl.yield_(y)\n        return r\n");
+  const std::string text =
+      simplified("        if " + std::string(test) +
+                 ":\n            r: pl.Scalar[pl.INT64] = pl.yield_(x)\n        else:\n"
+                 "            r: pl.Scalar[pl.INT64] = pl.yield_(y)\n        return r\n");
   if (text == "        return x") return "always true";
   if (text == "        return y") return "always false";
   std::string kept = rest_of_line(text, "if ");
@@ -63,10 +65,10 @@ std::string condition(std::string_view test) {
 }
 
 std::string in_loop(std::string_view header, std::string_view value) {
-  const std::string text = simplified(
-      "        for k, (a,) in " + std::string(header.substr(0, header.size() - 1)) +
-      ", init_values=(x,)):\n            s: pl.Scalar[pl.INT64] = " + std::string(value) +
-      "\n            r: pl.Scalar[pl.INT64] = pl.yield_(s)\n        return r\n");
+  const std::string text =
+      simplified("        for k, (a,) in " + std::string(header.substr(0, header.size() - 1)) +
+                 ", init_values=(x,)):\n            s: pl.Scalar[pl.INT64] = " + std::string(value) +
+                 "\n            r: pl.Scalar[pl.INT64] = pl.yield_(s)\n        return r\n");
   return rest_of_line(text, "s: pl.Scalar[pl.INT64] = ");
 }
 
@@ -100,9 +102,9 @@ TEST_CASE("T154 Simplify: every row of the table of rules") {
     REQUIRE(arrow != std::string::npos);
     const std::string from = line.substr(0, arrow);
     INFO(kind << ": " << from);
-    const std::string found = kind == "if"                    ? condition(from)
-                              : kind.starts_with("for ")      ? in_loop(kind.substr(4), from)
-                                                              : returned(from);
+    const std::string found = kind == "if"               ? condition(from)
+                              : kind.starts_with("for ") ? in_loop(kind.substr(4), from)
+                                                         : returned(from);
     CHECK(found == line.substr(arrow + 4));
     ++rows;
   }
@@ -130,9 +132,9 @@ TEST_CASE("T117 Simplify: then and else branches know the condition") {
 
 TEST_CASE("Simplify: conditions are combined") {
   const auto nested = [](std::string_view outer, std::string_view inner) {
-    const std::string text = simplified(
-        "        if " + std::string(outer) + ":\n            if " + std::string(inner) +
-        ":\n                pl.system.fence()\n        return x\n");
+    const std::string text =
+        simplified("        if " + std::string(outer) + ":\n            if " + std::string(inner) +
+                   ":\n                pl.system.fence()\n        return x\n");
     return text.find("if ", text.find("if ") + 3) == std::string::npos;
   };
   CHECK(nested("x < y and y < z", "x + 1 < z"));
@@ -196,7 +198,8 @@ TEST_CASE("Simplify: what a loop may not be folded for") {
   // Nested single trips are looked at once each, however many there are.
   std::string deep;
   for (int depth = 0; depth < 24; ++depth) {
-    deep += std::string(8 + 4 * static_cast<std::size_t>(depth), ' ') + "for k" + std::to_string(depth) + " in pl.range(1):\n";
+    deep += std::string(8 + 4 * static_cast<std::size_t>(depth), ' ') + "for k" + std::to_string(depth) +
+            " in pl.range(1):\n";
   }
   deep += std::string(8 + 4 * 24, ' ') + "pl.system.fence()\n        return x\n";
   CHECK(simplified(deep) == "        pl.system.fence()\n        return x");
@@ -247,23 +250,26 @@ TEST_CASE("T156 Simplify: what is not propagated and what stays") {
 }
 
 TEST_CASE("Simplify: a scalar that only a type reads is alive") {
-  const std::string text = simplified("        a: pl.Scalar[pl.INT64] = x + y\n"
-                                      "        q: pl.Tensor[[a, 64], pl.FP32] = pl.tensor.create([a, 64], dtype=pl.FP32, "
-                                      "layout=pl.TensorLayout.ND)\n"
-                                      "        u: pl.Scalar[pl.INT64] = pl.tensor.dim(q, 0)\n"
-                                      "        return u\n");
+  const std::string text = simplified(
+      "        a: pl.Scalar[pl.INT64] = x + y\n"
+      "        q: pl.Tensor[[a, 64], pl.FP32] = pl.tensor.create([a, 64], dtype=pl.FP32, "
+      "layout=pl.TensorLayout.ND)\n"
+      "        u: pl.Scalar[pl.INT64] = pl.tensor.dim(q, 0)\n"
+      "        return u\n");
   CHECK_THAT(text, Contains("a: pl.Scalar[pl.INT64] = x + y"));
 }
 
 TEST_CASE("T117 Simplify: constants flow into types") {
-  CHECK_THAT(simplified("        a: pl.Scalar[pl.INDEX] = 4\n"
-                        "        q: pl.Tensor[[a * 8, i + 0], pl.FP32] = pl.tensor.create([a * 8, i + 0], dtype=pl.FP32, "
-                        "layout=pl.TensorLayout.ND)\n"
-                        "        u: pl.Tensor[[a * 8, i + 0], pl.FP32] = pl.tensor.adds(q, 1.0)\n"
-                        "        d: pl.Scalar[pl.INT64] = pl.tensor.dim(u, 0)\n"
-                        "        return d\n"),
-             Contains("q: pl.Tensor[[32, i], pl.FP32] = pl.tensor.create([32, i], dtype") &&
-                 Contains("u: pl.Tensor[[32, i], pl.FP32] = pl.tensor.adds(q, 1.0)"));
+  CHECK_THAT(
+      simplified(
+          "        a: pl.Scalar[pl.INDEX] = 4\n"
+          "        q: pl.Tensor[[a * 8, i + 0], pl.FP32] = pl.tensor.create([a * 8, i + 0], dtype=pl.FP32, "
+          "layout=pl.TensorLayout.ND)\n"
+          "        u: pl.Tensor[[a * 8, i + 0], pl.FP32] = pl.tensor.adds(q, 1.0)\n"
+          "        d: pl.Scalar[pl.INT64] = pl.tensor.dim(u, 0)\n"
+          "        return d\n"),
+      Contains("q: pl.Tensor[[32, i], pl.FP32] = pl.tensor.create([32, i], dtype") &&
+          Contains("u: pl.Tensor[[32, i], pl.FP32] = pl.tensor.adds(q, 1.0)"));
 }
 
 TEST_CASE("T157 Simplify: a while whose carry starts from a constant keeps its meaning") {
@@ -282,12 +288,13 @@ TEST_CASE("T157 Simplify: a while whose carry starts from a constant keeps its m
 
 TEST_CASE("Simplify: variables that are assigned again tell nothing") {
   // Not SSA: `a` is 1 only at the start, and the condition on it holds only until it changes.
-  const std::string text = simplified("        a: pl.Scalar[pl.INT64] = 1\n"
-                                      "        if a < x:\n"
-                                      "            a: pl.Scalar[pl.INT64] = x + 1\n"
-                                      "            if a < x:\n"
-                                      "                pl.system.fence()\n"
-                                      "        return a\n");
+  const std::string text = simplified(
+      "        a: pl.Scalar[pl.INT64] = 1\n"
+      "        if a < x:\n"
+      "            a: pl.Scalar[pl.INT64] = x + 1\n"
+      "            if a < x:\n"
+      "                pl.system.fence()\n"
+      "        return a\n");
   CHECK_THAT(text, Contains("if a < x:\n            a: pl.Scalar[pl.INT64] = x + 1\n            if a < x:"));
   CHECK_THAT(text, Contains("return a"));
 }
@@ -297,6 +304,25 @@ TEST_CASE("Simplify: float comparisons keep their negation, which NaN tells apar
   CHECK(condition("f < 2.0 or 2.0 <= f") == "f < 2.0 or 2.0 <= f");
 }
 
+TEST_CASE("Simplify: unsigned integers may wrap around") {
+  const auto unsigned_value = [](std::string_view value) {
+    const Result result =
+        run(program("    @pl.function\n    def main(self, p: pl.Scalar[pl.UINT32], q: pl.Scalar[pl.UINT32]) "
+                    "-> pl.Scalar[pl.UINT32]:\n        return " +
+                    std::string(value) + "\n"),
+            {pldc::run_Simplify});
+    return rest_of_line(result.text + result.errors, "return ");
+  };
+  for (const char* kept :
+       {"p * pl.const(4000000000, pl.UINT32) % pl.const(1000, pl.UINT32)", "p - q + q",
+        "p - pl.const(3, pl.UINT32) < pl.const(5, pl.UINT32)", "p < p + pl.const(1, pl.UINT32)"}) {
+    CHECK(unsigned_value(kept) == kept);
+  }
+  CHECK(unsigned_value("pl.const(3, pl.UINT32) + pl.const(4, pl.UINT32) + p * pl.const(1, pl.UINT32)") ==
+        "pl.const(7, pl.UINT32) + p");
+  CHECK(unsigned_value("p > pl.min(q, q)") == "q < p");
+}
+
 TEST_CASE("Simplify: constants that overflow are not computed") {
   CHECK(returned("x + 9223372036854775807 + 1") == "x + 9223372036854775807 + 1");
   CHECK(returned("w + pl.const(2147483647, pl.INT32) + pl.const(1, pl.INT32)") ==
@@ -304,7 +330,8 @@ TEST_CASE("Simplify: constants that overflow are not computed") {
   CHECK(condition("x - 9223372036854775807 < 1") == "x - 9223372036854775807 < 1");
 }
 
-TEST_CASE("Simplify: every program of the corpus gives the reference's text, at both places of the pipeline") {
+TEST_CASE(
+    "Simplify: every program of the corpus gives the reference's text, at both places of the pipeline") {
   if (corpus().empty()) return;
   for (const int occurrence : {0, 1}) {
     int compared = 0;
