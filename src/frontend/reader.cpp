@@ -1,5 +1,7 @@
 #include "frontend/reader.h"
 
+#include <algorithm>
+
 #include "support/check.h"
 #include "support/diag/lex.h"
 #include "support/diag/parse.h"
@@ -29,10 +31,16 @@ const Token& Reader::peek2() {
   return tok2_;
 }
 
-bool Reader::accept(Tok kind) {
-  if (tok_.kind != kind) return false;
-  take();
-  return true;
+Tok Reader::after_name() {
+  if (!has_tok2_ && tok_.end + 1 < file_.text().size()) {
+    const char* next = file_.text().data() + tok_.end;
+    if (*next == '.' && Lexer::begins_name(next[1])) return Tok::Dot;
+    if (*next == '(') return Tok::LParen;
+    if (*next == ',') return Tok::Comma;
+    if (*next == ')') return Tok::RParen;
+    if (*next == ']') return Tok::RBracket;
+  }
+  return peek2().kind;
 }
 
 bool Reader::accept_word(std::string_view word) {
@@ -56,8 +64,7 @@ void Reader::unexpected(std::string_view wanted) {
   diags_.report<diag::unexpected_token>(lex_.span(begin, end), wanted, found());
 }
 
-bool Reader::expect(Tok kind, std::string_view where) {
-  if (accept(kind)) return true;
+bool Reader::missing(Tok kind, std::string_view where) {
   unexpected(fmt::format("{} {}", describe(kind), where));
   return false;
 }
@@ -79,6 +86,18 @@ void Reader::resync(std::uint32_t statement_column) {
   lex_.resync(prev_end_, statement_column);
   if (comment_head_ > lex_.comments().size()) comment_head_ = lex_.comments().size();
   tok_ = lex_.next();
+}
+
+bool Reader::usable_name(const Token& token) {
+  constexpr std::string_view kWords[] = {
+      "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+      "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+      "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+      "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
+  const std::string_view word = text(token);
+  if (std::find(std::begin(kWords), std::end(kWords), word) == std::end(kWords)) return true;
+  diags_.report<diag::python_word>(span(token), word).help("add an underscore: '{}_'", word);
+  return false;
 }
 
 void Reader::bind(Name name, const Var* var) {
@@ -111,7 +130,9 @@ const Var* Reader::dynamic(Name name) const {
 std::vector<std::string_view> Reader::names_in_scope() const {
   std::vector<std::string_view> names;
   for (const auto& [name, before] : bound_) {
-    if (lookup(name) != nullptr) names.push_back(name.text());
+    // Names of unknown type were undefined themselves, or excused.
+    const Var* var = lookup(name);
+    if (var != nullptr && !is_unknown(var->type)) names.push_back(name.text());
     if (names.size() > 2000) break;  // suggestions are a courtesy, not worth a quadratic search
   }
   for (const auto& [name, value] : constants_) names.push_back(name.text());
@@ -129,17 +150,14 @@ const Expr* Reader::undefined_name(Name name, Span where) {
     bind(name, var);
     return var;
   }
-  if (!incomplete_names_) {
-    auto d = diags_.report<diag::undefined_name>(where, spelled);
-    const std::string_view guess = closest(spelled, names_in_scope());
-    if (!guess.empty()) {
-      d.help("did you mean '{}'?", guess);
-    } else {
-      d.help(
-          "assign it before this use; a name that only one branch of an 'if' or a loop body defines is not "
-          "visible "
-          "after it");
-    }
+  auto d = diags_.report<diag::undefined_name>(where, spelled);
+  const std::string_view guess = closest(spelled, names_in_scope());
+  if (!guess.empty()) {
+    d.help("did you mean '{}'?", guess);
+  } else {
+    d.help(
+        "assign it before this use; a name that only one branch of an 'if' or a loop body defines is not "
+        "visible after it");
   }
   // Bound, so that one slip is reported once.
   const Var* var = ctx_.var(name, ctx_.unknown(), where);

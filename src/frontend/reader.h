@@ -32,11 +32,18 @@ class Reader {
   Token take();
   const Token& peek() const { return tok_; }
   const Token& peek2();
+  // The kind of the token behind the name that is next; looks at its character instead of taking it where that is enough.
+  Tok after_name();
   bool at(Tok kind) const { return tok_.kind == kind; }
   bool at_word(std::string_view word) const { return tok_.kind == Tok::Name && text(tok_) == word; }
-  bool accept(Tok kind);
+  bool accept(Tok kind) {
+    if (tok_.kind != kind) return false;
+    take();
+    return true;
+  }
   bool accept_word(std::string_view word);
-  bool expect(Tok kind, std::string_view where);
+  bool expect(Tok kind, std::string_view where) { return accept(kind) || missing(kind, where); }
+  bool missing(Tok kind, std::string_view where);  // reports it; false
   bool expect_word(std::string_view word, std::string_view where);
   std::string_view text(const Token& token) const { return lex_.text(token); }
   Span span(const Token& token) const { return lex_.span(token); }
@@ -52,11 +59,22 @@ class Reader {
     Reader& reader;
   };
   bool too_deep(Span where);
+  // Sets a flag for as long as it lives.
+  struct FlagGuard {
+    explicit FlagGuard(bool& f) : flag(f), before(f) { flag = true; }
+    ~FlagGuard() { flag = before; }
+    FlagGuard(const FlagGuard&) = delete;
+    FlagGuard& operator=(const FlagGuard&) = delete;
+    bool& flag;
+    bool before;
+  };
 
   // --- names (reader.cpp)
   // ------------------------------------------------------------------------------------
   void bind(Name name, const Var* var);
   const Var* lookup(Name name) const { return name.id() < scope_.size() ? scope_[name.id()] : nullptr; }
+  // Reports a word of Python, which is no name (G28).
+  bool usable_name(const Token& token);
   void open_scope() { scope_marks_.push_back(bound_.size()); }
   void close_scope(bool keep_names);
   void reset_scope();
@@ -98,9 +116,10 @@ class Reader {
   bool read_func_attr(std::vector<Attr>& attrs);
   // A scalar parameter that stands later in the signature being read.
   const Var* signature_scalar(Name name);
+  void find_signature_scalars();
   const Type* result_type(const Function* f);
 
-  // --- statements (syntax/statement.cpp, control.cpp, scope.cpp)
+  // --- statements (syntax/statement.cpp, assignment.cpp, control.cpp, scope.cpp, scope_option.cpp, spmd.cpp)
   // ---------------------------------------------
   struct YieldTarget {
     Name name;
@@ -118,6 +137,7 @@ class Reader {
   enum class IfEmpty : std::uint8_t { Error, Accept };
   bool read_block(Block& block, std::string_view where, IfEmpty if_empty = IfEmpty::Error);
   void read_statement(Block& block);
+  void excuse_names(std::uint32_t begin, std::uint32_t end);
   bool read_simple(Block& block, const Token& first);
   // At the end of a simple statement: the line ends here; takes the comments up to it.
   bool end_line(Comments& comments);
@@ -128,10 +148,12 @@ class Reader {
   bool finish_assignment(Block& block, const Token& first, const Token& name, const Type* type);
   bool read_yield(Block& block, const Token& first, std::vector<YieldTarget> targets);
   bool at_call(std::string_view leaf);
+  bool at_yield();
   bool wraps_whole_line();
   bool bind_symbol(Name name, const Expr* value);
   const Expr* retype_call(const Expr* value, const Type* type);
   const Type* without_memref(const Type* type);
+  Attrs shared_attrs(const std::vector<Attr>& attrs);
   // Statements that a wrapper call hoisted in front of the current one (decisions D4).
   void flush_hoisted(Block& block);
   bool read_return(Block& block, const Token& first);
@@ -145,6 +167,12 @@ class Reader {
   bool read_while(Block& block, const Token& first);
   bool read_while_carry(Block& block, const Token& first, const std::vector<Token>& names);
   bool read_iter_names(std::vector<Token>& names);
+  struct LoopTarget {
+    std::vector<Token> names;    // outside of the inner parentheses
+    std::vector<Token> carries;  // inside them
+    bool nested = false;         // there are inner parentheses
+  };
+  bool read_loop_target(LoopTarget& target);
   bool read_init_values(std::vector<const Expr*>& values);
   bool read_loop_attrs(std::vector<Attr>& attrs);
   List<IterArg> make_carries(const std::vector<Token>& names, const std::vector<const Expr*>& inits,
@@ -212,9 +240,10 @@ class Reader {
   std::string_view comment_text(const Comment& c) const;
   void docstring(const Token& token);
 
-  // --- types (syntax/type.cpp)
+  // --- types (syntax/type.cpp, tensor_type.cpp, tile_type.cpp, memref.cpp)
   // ---------------------------------------------------------------------------------
   const Type* read_type();
+  std::string_view closed_type() const;
   const Type* read_type_body();
   const Type* read_tensor_type(TypeKind kind);
   const Type* read_tile_type();
@@ -235,7 +264,7 @@ class Reader {
   template <class E>
   bool enum_from_text(std::string_view type, std::string_view member, Span where, E& out);
 
-  // --- expressions (syntax/expr.cpp)
+  // --- expressions (syntax/expr.cpp, fold.cpp, atom.cpp)
   // ---------------------------------------------------------------------------
   const Expr* read_expr(int level = 0);
   const Expr* read_unary();
@@ -253,12 +282,15 @@ class Reader {
   const Expr* read_subscript(const Expr* base, std::uint32_t begin);
   bool read_int(std::int64_t& value, std::string_view where);
   bool read_string(std::string_view& value, std::string_view where);
+  bool read_plain_string(std::string_view& value, std::string_view where);
+  bool is_plain_string(std::string_view value, Span where);
   bool read_bool(bool& value, std::string_view where);
 
-  // --- calls (syntax/call.cpp, function_call.cpp)
+  // --- calls (syntax/call.cpp, op_call.cpp, argument.cpp, function_call.cpp)
   // ---------------------------------------------------------------
   bool read_path(Path& path);
   const Expr* read_call(const Path& path);
+  const Expr* read_named_op(const Path& path);
   bool read_argument(AuthoringArg& arg);
   bool read_arguments(std::vector<AuthoringArg>& args, std::vector<AuthoringKeyword>& keywords, Attrs& attrs);
   // `op`: none_ for a short name. `author`: completed by the authoring layer, else taken literally.
@@ -301,6 +333,7 @@ class Reader {
 
   TextStyle style_;
   bool authoring_ = false;
+  bool authored_class_ = false;  // without the header line of printed text
   bool saw_dump_ = false, saw_legacy_ = false, saw_pld_ = false, saw_pld_import_ = false;
   bool saw_unannotated_ = false, saw_annotated_ = false, saw_explicit_ = false;
   bool in_function_head_ = false;
@@ -320,8 +353,8 @@ class Reader {
   // State of the function being read.
   Draft* draft_ = nullptr;
   bool in_signature_ = false;
-  bool incomplete_names_ = false;  // a statement was skipped: unknown names are no news
-  Lexer::Mark params_mark_{};      // behind the opening parenthesis of the signature
+  Lexer::Mark params_mark_{};  // behind the opening parenthesis of the signature
+  bool scanned_signature_ = false;
   std::unordered_map<Name, const Var*>
       early_scalars_;  // parameters made before their turn, by signature_scalar
   std::vector<const Var*> dump_tags_;
@@ -330,6 +363,12 @@ class Reader {
   bool in_view_ = false;   // inside the fields of a view: unknown names are symbols
   bool foldable_ = false;  // the expression read last is a tree of literals and module constants
   std::vector<const ConstInt*> small_dims_;
+  std::unordered_map<std::string_view, const Type*> closed_types_;  // by text, see closed_type()
+  std::pair<std::string_view, DType> last_dtype_;                   // runs of one dtype are common
+  std::unordered_map<std::uint64_t, const TileType*> plain_tiles_;  // by hash, see without_memref()
+  std::unordered_map<std::uint64_t, Attrs> shared_attrs_;           // by hash, see shared_attrs()
+  // Of lists of INDEX values, by their length: most tuples are such.
+  std::vector<const Type*> index_tuples_;
   std::unordered_map<std::string, WindowDecl> windows_;  // by label
   std::uint32_t submit_temps_ = 0;
   const Expr* last_recorded_ = nullptr;  // the call read last had a recorded type

@@ -6,11 +6,17 @@
 
 #include "frontend/reader.h"
 #include "frontend/writer.h"
-#include "ir/authoring.h"
-#include "ir/same.h"
 #include "support/diag/parse.h"
 
 namespace pldc {
+
+namespace {
+
+constexpr std::string_view kForeignStatements[] = {"def",    "class",  "import", "from",
+                                                   "lambda", "try",    "raise",  "global",
+                                                   "del",    "assert", "async",  "nonlocal"};
+
+}  // namespace
 
 bool Reader::read_block(Block& block, std::string_view where, IfEmpty if_empty) {
   if (at(Tok::Newline)) take();
@@ -19,6 +25,7 @@ bool Reader::read_block(Block& block, std::string_view where, IfEmpty if_empty) 
         !at(Tok::Dedent) && !at(Tok::End) &&
         file_.text().substr(prev_end_, tok_.begin - prev_end_).find('\n') == std::string_view::npos) {
       // `for i in pl.range(4): statement`
+      block.column = lex_.block_column();
       read_statement(block);
       return true;
     }
@@ -45,10 +52,9 @@ bool Reader::read_block(Block& block, std::string_view where, IfEmpty if_empty) 
 
 bool Reader::at_call(std::string_view leaf) {
   if (tok_.kind != Tok::Name || text(tok_) != style_.prefix) return false;
-  const Token& dot = peek2();
-  if (dot.kind != Tok::Dot) return false;
-  const std::string_view after = file_.text().substr(dot.end, leaf.size() + 1);
-  return after.size() == leaf.size() + 1 && after.substr(0, leaf.size()) == leaf && after.back() == '(';
+  const std::string_view after = file_.text().substr(tok_.end);
+  return after.size() > leaf.size() + 1 && after.front() == '.' && after[leaf.size() + 1] == '(' &&
+         after.substr(1, leaf.size()) == leaf;
 }
 
 void Reader::read_statement(Block& block) {
@@ -58,6 +64,7 @@ void Reader::read_statement(Block& block) {
   }
   const Token first = tok_;
   const std::uint32_t column = block.column;
+  const std::size_t scopes = scope_marks_.size();
   const DepthGuard guard(*this);
   bool good = !too_deep(span(first));
   if (good) {
@@ -89,9 +96,29 @@ void Reader::read_statement(Block& block) {
     }
   }
   if (!good) {
-    incomplete_names_ = true;
+    while (scope_marks_.size() > scopes) close_scope(true);
     if (prev_end_ < first.end) prev_end_ = std::max(first.end, first.begin);
     resync(column);
+    excuse_names(first.begin, tok_.begin);
+  }
+}
+
+// Names in the text of a statement that was given up count as defined: it may be what would have defined them.
+void Reader::excuse_names(std::uint32_t begin, std::uint32_t end) {
+  const std::string_view all = file_.text();
+  const auto part = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  for (std::uint32_t i = begin; i < end && i < all.size();) {
+    std::uint32_t after = i;
+    while (after < end && part(all[after])) ++after;
+    const std::string_view word = all.substr(i, after - i);
+    if (!word.empty() && (word[0] < '0' || word[0] > '9')) {
+      const Name name = ctx_.name(word);
+      if (word != style_.prefix && lookup(name) == nullptr && dynamic(name) == nullptr)
+        bind(name, ctx_.var(name, ctx_.unknown()));
+    }
+    i = std::max(after, i + 1);
   }
 }
 
@@ -151,8 +178,7 @@ bool Reader::read_simple(Block& block, const Token& first) {
       diags_.report<diag::stray_else>(span(first), word).help("indent it like the 'if' that it belongs to");
       return false;
     }
-    for (const std::string_view python : {"def", "class", "import", "from", "lambda", "try", "raise",
-                                          "global", "del", "assert", "async", "nonlocal"}) {
+    for (const std::string_view python : kForeignStatements) {
       if (word == python) {
         diags_.report<diag::foreign_python>(span(first), fmt::format("'{}'", word))
             .help(
@@ -171,244 +197,12 @@ bool Reader::read_simple(Block& block, const Token& first) {
       return false;
     }
   }
-  if (first.kind == Tok::LParen) return read_unpacking(block, first);
+  if (first.kind == Tok::LParen && !at_yield()) return read_unpacking(block, first);
   return read_expression_statement(block, first);
 }
 
-bool Reader::read_assignment(Block& block, const Token& first) {
-  const Token name = take();
-  const Type* type = nullptr;
-  if (accept(Tok::Colon)) {
-    type = read_type();
-    if (type == nullptr) {
-      // Bound all the same: one slip is reported once.
-      const Name n = ctx_.name(text(name));
-      if (lookup(n) == nullptr) bind(n, ctx_.var(n, ctx_.unknown(), span(name)));
-      return false;
-    }
-  }
-  if (!expect(Tok::Assign, "after the name that is assigned")) return false;
-  if (finish_assignment(block, first, name, type)) return true;
-  const Name n = ctx_.name(text(name));
-  if (lookup(n) == nullptr) bind(n, ctx_.var(n, type != nullptr ? type : ctx_.unknown(), span(name)));
-  return false;
-}
-
-bool Reader::finish_assignment(Block& block, const Token& first, const Token& name_token, const Type* type) {
-  const Name name = ctx_.name(text(name_token));
-  if (at_call("yield_")) return read_yield(block, first, {{name, span(name_token), type}});
-  assigned_name_ = name;
-  annotated_at_ = type != nullptr ? tok_.begin : 0;
-  const Expr* value = nullptr;
-  if (at_word("None")) {
-    const Token none = take();
-    value = ctx_.call(OpId::system_task_invalid, {}, {}, {}, ctx_.scalar(DType::TASK_ID), span(none));
-  } else {
-    value = read_expr();
-  }
-  assigned_name_ = Name{};
-  annotated_at_ = 0;
-  if (value == nullptr) return false;
-  // `return`-style tuples: v = a, b
-  if (at(Tok::Comma)) {
-    std::vector<const Expr*> elements{value};
-    while (accept(Tok::Comma)) {
-      if (at(Tok::Newline)) break;
-      const Expr* e = read_expr();
-      if (e == nullptr) return false;
-      elements.push_back(e);
-    }
-    value = ctx_.make_tuple(ctx_.list(elements), span_from(value->span.begin - file_.base()));
-  }
-  Comments comments;
-  const Span whole = span_from(first.begin);
-  if (!end_line(comments)) return false;
-  flush_hoisted(block);
-  (type != nullptr ? saw_annotated_ : saw_unannotated_) = true;
-  if (type == nullptr && bind_symbol(name, value)) return true;
-
-  if (type != nullptr) {
-    if (const auto dtype = scalar_dtype(type)) {
-      const auto* constant = dyn<ConstInt>(value);
-      if (authoring_ && constant != nullptr && constant->dtype != *dtype) {
-        if (is_float(*dtype)) {
-          value = ctx_.const_float(static_cast<double>(constant->value), *dtype, constant->span);
-        } else {
-          value = ctx_.const_int(constant->value, *dtype, constant->span);
-        }
-      } else if (const auto* real = dyn<ConstFloat>(value);
-                 authoring_ && real != nullptr && real->dtype != *dtype) {
-        value = ctx_.const_float(real->value, *dtype, real->span);
-      }
-    }
-    // Marker annotations do not override a known type of the value (format.md 2.10).
-    const bool marker = type->kind == TypeKind::Ptr || type->kind == TypeKind::MemRef ||
-                        type->kind == TypeKind::Unknown || type->kind == TypeKind::WindowBuffer ||
-                        type->kind == TypeKind::CommCtx;
-    if (!marker) value = retype_call(value, type);
-    if (const auto* call = dyn<Call>(value);
-        call != nullptr && is_unknown(call->type) && value != last_recorded_) {
-      value = ctx_.call_with_type(call, type);
-    }
-  } else {
-    type = value->type;
-  }
-  const Var* var = nullptr;
-  if (type->kind == TypeKind::Ptr) {
-    // A signature's MemRef may have named the buffer already; it is the same variable.
-    if (const auto found = draft_->memref_bases.find(name.text()); found != draft_->memref_bases.end()) {
-      var = found->second;
-      if (lookup(name) != var) bind(name, var);
-    }
-  }
-  if (var == nullptr) {
-    const Var* before = lookup(name);
-    var = assign_target(name, span(name_token), type);
-    if (authoring_ && before == var && before != nullptr && !is_unknown(type) &&
-        !same_type(before->type, type)) {
-      diags_
-          .report<diag::type_changed>(span(name_token), name.text(), print_type(before->type),
-                                      print_type(type))
-          .note(before->span, "it was first assigned here")
-          .help("assign the new value to another name");
-      return true;
-    }
-  }
-  block.stmts.push_back(ctx_.assign(var, value, whole, comments));
-  return true;
-}
-
-// In an orchestration, `rows = pl.tensor.dim(x, 0)` of an axis whose extent is a symbol makes the name stand
-// for the symbol; there is no statement.
-bool Reader::bind_symbol(Name name, const Expr* value) {
-  if (!authoring_ || draft_->f.func_type != FuncType::Orchestration) return false;
-  const Call* call = op_call(value, OpId::tensor_dim);
-  if (call == nullptr || call->args.size() != 2) return false;
-  const auto* tensor = dyn<TensorType>(call->args[0]->type);
-  const auto axis = const_int(call->args[1]);
-  if (tensor == nullptr || !axis) return false;
-  const auto rank = static_cast<std::int64_t>(tensor->shape.size());
-  const std::int64_t index = *axis < 0 ? *axis + rank : *axis;
-  if (index < 0 || index >= rank) return false;
-  const auto* symbol = dyn<Var>(tensor->shape[static_cast<std::size_t>(index)]);
-  if (symbol == nullptr || lookup(name) != nullptr) return false;
-  bind(name, symbol);
-  return true;
-}
-
-// Gives an op or function call the type that its assignment states, without the MemRef: InitMemRef gives
-// memory to variables only (decisions D10).
-const Expr* Reader::retype_call(const Expr* value, const Type* type) {
-  const auto* call = dyn<Call>(value);
-  if (call == nullptr || value == last_recorded_) return value;
-  if (!call->is_op() && !is_unknown(call->type)) return value;
-  if (authoring_ && !is_unknown(call->type) && type->kind == call->type->kind) {
-    // A person's annotation: views, memory and spaces in it win; what it leaves open stays deduced.
-    if (const auto* tile = dyn<TileType>(type)) {
-      const auto* deduced = static_cast<const TileType*>(call->type);
-      if (!tile->space || tile->view == nullptr) {
-        return ctx_.call_with_type(
-            call, ctx_.tile(tile->dtype, tile->shape, nullptr, tile->space ? tile->space : deduced->space,
-                            tile->view != nullptr ? tile->view : deduced->view));
-      }
-    }
-  }
-  return ctx_.call_with_type(call, without_memref(type));
-}
-
-const Type* Reader::without_memref(const Type* type) {
-  if (const auto* tensor = dyn<TensorType>(type); tensor != nullptr && tensor->memref != nullptr) {
-    TensorType copy = *tensor;
-    copy.memref = nullptr;
-    return ctx_.make(copy);
-  }
-  if (const auto* tile = dyn<TileType>(type); tile != nullptr && tile->memref != nullptr) {
-    TileType copy = *tile;
-    copy.memref = nullptr;
-    return ctx_.make(copy);
-  }
-  return type;
-}
-
-// a, b = value        (a, b), tid = pl.submit(...)        a, b = pl.yield_(...)
-bool Reader::read_unpacking(Block& block, const Token& first) {
-  struct Target {
-    Token name;
-    int group;  // elements of the parenthesised first target
-  };
-  std::vector<Target> targets;
-  bool grouped = false;
-  if (at(Tok::LParen)) {
-    take();
-    grouped = true;
-    while (at(Tok::Name)) {
-      targets.push_back({take(), 1});
-      if (!accept(Tok::Comma)) break;
-    }
-    if (!expect(Tok::RParen, "after the names")) return false;
-    if (at(Tok::Assign)) grouped = false;  // (a, b) = ...
-    if (grouped && !expect(Tok::Comma, "after the group of results")) return false;
-  }
-  while (!at(Tok::Assign)) {
-    if (!at(Tok::Name)) {
-      unexpected("a name to assign to");
-      return false;
-    }
-    targets.push_back({take(), 0});
-    if (!accept(Tok::Comma)) break;
-  }
-  if (!expect(Tok::Assign, "after the names that are assigned")) return false;
-  if (at_call("yield_")) {
-    std::vector<YieldTarget> yields;
-    for (const Target& t : targets) yields.push_back({ctx_.name(text(t.name)), span(t.name), nullptr});
-    return read_yield(block, first, std::move(yields));
-  }
-  const Expr* value = read_expr();
-  if (value != nullptr && at(Tok::Comma)) {
-    // a, b = b, a
-    std::vector<const Expr*> elements{value};
-    while (value != nullptr && accept(Tok::Comma) && !at(Tok::Newline)) {
-      value = read_expr();
-      elements.push_back(value);
-    }
-    if (value != nullptr)
-      value = ctx_.make_tuple(ctx_.list(elements), span_from(elements[0]->span.begin - file_.base()));
-  }
-  if (value == nullptr) {
-    for (const Target& t : targets) {
-      const Name n = ctx_.name(text(t.name));
-      if (lookup(n) == nullptr) bind(n, ctx_.var(n, ctx_.unknown(), span(t.name)));
-    }
-    return false;
-  }
-  Comments comments;
-  const Span whole = span_from(first.begin);
-  if (!end_line(comments)) return false;
-  flush_hoisted(block);
-  saw_unannotated_ = true;
-  const bool submit = value->kind == ExprKind::Submit;
-  const auto* tuple_type = dyn<TupleType>(value->type);
-  if (tuple_type != nullptr && tuple_type->elements.size() != targets.size()) {
-    diags_.report<diag::unpack_count>(whole, targets.size(), tuple_type->elements.size())
-        .help("name every element of the result");
-    return true;
-  }
-  if (submit && !grouped && targets.size() > 2) {
-    diags_.report<diag::flat_submit>(whole).help("write '(a, b), task_id = pl.submit(...)'");
-    return true;
-  }
-  const Var* temp = ctx_.var(ctx_.name(submit ? "_submit_tmp" : "_tuple_tmp"), value->type, whole);
-  block.stmts.push_back(ctx_.assign(temp, value, whole, comments));
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    const Expr* element = ctx_.tuple_get(temp, static_cast<std::int64_t>(i), span(targets[i].name));
-    const Var* var = assign_target(ctx_.name(text(targets[i].name)), span(targets[i].name), element->type);
-    block.stmts.push_back(ctx_.assign(var, element, whole));
-  }
-  return true;
-}
-
 bool Reader::read_expression_statement(Block& block, const Token& first) {
-  if (at_call("yield_")) return read_yield(block, first, {});
+  if (at_yield()) return read_yield(block, first, {});
   for (const std::string_view leaf :
        {"static_print", "static_assert", "dump_tag", "func_attr", "cond", "set_cache_policy"}) {
     if (at_call(leaf)) return read_compile_time(first, leaf);
@@ -451,6 +245,7 @@ bool Reader::read_compile_time(const Token& first, std::string_view leaf) {
   } else if (leaf == "dump_tag") {
     if (!expect(Tok::LParen, "after 'pl.dump_tag'")) return false;
     const Expr* tensor = read_expr();
+    accept(Tok::Comma);
     if (tensor == nullptr || !expect(Tok::RParen, "after the tensor")) return false;
     const auto* var = dyn<Var>(tensor);
     if (var == nullptr) {
@@ -482,11 +277,11 @@ bool Reader::read_cache_policy(const Token& first) {
   const Expr* tensor = read_expr();
   if (tensor == nullptr || !expect(Tok::Comma, "after the tensor")) return false;
   Path path;
-  if (!at(Tok::Name) || !read_path(path)) {
-    if (!at(Tok::Name)) unexpected("'pl.CachePolicy.NAME'");
-    return false;
+  if (at(Tok::Name)) {
+    if (!read_path(path)) return false;
+    accept(Tok::Comma);
+    if (!expect(Tok::RParen, "after the policy")) return false;
   }
-  if (!expect(Tok::RParen, "after the policy")) return false;
   constexpr std::string_view head = "CachePolicy.";
   if (tensor->kind != ExprKind::Var || path.rest.substr(0, head.size()) != head) {
     diags_.report<diag::cache_policy_form>(lex_.span(first.begin, prev_end_))
@@ -502,7 +297,16 @@ bool Reader::read_cache_policy(const Token& first) {
   return true;
 }
 
+// At a yield; formatted text may wrap it into parentheses.
+bool Reader::at_yield() {
+  if (at_call("yield_")) return true;
+  if (!at(Tok::LParen) || peek2().kind != Tok::Name || text(peek2()) != style_.prefix) return false;
+  constexpr std::string_view rest = ".yield_(";
+  return file_.text().substr(peek2().end, rest.size()) == rest;
+}
+
 bool Reader::read_yield(Block& block, const Token& first, std::vector<YieldTarget> targets) {
+  const bool wrapped = accept(Tok::LParen);
   take();
   take();
   take();
@@ -515,6 +319,7 @@ bool Reader::read_yield(Block& block, const Token& first, std::vector<YieldTarge
     if (!accept(Tok::Comma)) break;
   }
   if (!expect(Tok::RParen, "after the yielded values")) return false;
+  if (wrapped && !expect(Tok::RParen, "after the yield")) return false;
   Comments comments;
   const Span whole = span_from(first.begin);
   if (!end_line(comments)) return false;
