@@ -49,7 +49,8 @@ void Analyzer::learn(const Expr* condition) {
   if (test->op != BinaryOp::Lt && test->op != BinaryOp::Le && test->op != BinaryOp::Eq) return;
   const std::int64_t distance = test->op == BinaryOp::Lt ? -1 : 0;
   ++epoch_;
-  if (!const_int(test->lhs) && !const_int(test->rhs)) {
+  const bool wraps = is_unsigned_int(*int_dtype(test->lhs));
+  if (!wraps && !const_int(test->lhs) && !const_int(test->rhs)) {
     add_fact(test->lhs, test->rhs, distance);
     if (test->op == BinaryOp::Eq) add_fact(test->rhs, test->lhs, 0);
   }
@@ -108,7 +109,7 @@ bool Analyzer::proves_difference(const Expr* a, const Expr* b, std::int64_t dist
   };
   const Expr* difference = simplify(folder_.binary(BinaryOp::Sub, a, b, a->span));
   if (at_most(difference)) return true;
-  if (facts_.empty()) return false;
+  if (facts_.empty() || is_unsigned_int(*int_dtype(a)) || is_unsigned_int(*int_dtype(b))) return false;
   if (follows_from_facts(a, b, distance)) return true;
   // Either the rising or the falling variables: both at once would put each side of a fact for the other.
   for (const bool rising : {true, false}) {

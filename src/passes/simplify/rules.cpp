@@ -1,8 +1,10 @@
 #include "passes/simplify/rules.h"
 
+#include <algorithm>
 #include <cctype>
 #include <deque>
 
+#include "ir/walk.h"
 #include "support/check.h"
 
 namespace pldc::simplify {
@@ -11,6 +13,7 @@ namespace {
 
 constexpr std::string_view kLetters[kLetterCount] = {"x", "y", "z", "c", "c1", "c2", "c3"};
 constexpr int kFirstConstant = 3;
+constexpr int kMaxCopiedNodes = 32;
 
 // Owns the terms of all rules.
 class Table {
@@ -142,7 +145,26 @@ class Table {
     const Term* when = condition.empty() ? nullptr : Reader(*this, condition, false).whole();
     auto& list = root->kind == Term::Kind::Binary ? binary[static_cast<std::size_t>(root->op)]
                                                   : unary[static_cast<std::size_t>(root->unary)];
-    list.push_back({root, to, when});
+    std::array<int, kFirstConstant> uses{};
+    count_uses(to, uses);
+    const auto twice = std::find_if(uses.begin(), uses.end(), [](int n) { return n > 1; });
+    const int copied = twice != uses.end() ? static_cast<int>(twice - uses.begin()) : -1;
+    list.push_back({root, to, when, copied, computes(root) || computes(to)});
+  }
+
+  static bool computes(const Term* term) {
+    if (term == nullptr) return false;
+    if (term->kind == Term::Kind::Unary && term->unary == UnaryOp::Neg) return true;
+    const bool order_only = is_comparison(term->op) || is_logical(term->op) || term->op == BinaryOp::Min ||
+                            term->op == BinaryOp::Max;
+    if (term->kind == Term::Kind::Binary && !order_only) return true;
+    return computes(term->lhs) || computes(term->rhs);
+  }
+
+  static void count_uses(const Term* term, std::array<int, kFirstConstant>& uses) {
+    if (term->kind == Term::Kind::Expr) ++uses[static_cast<std::size_t>(term->letter)];
+    if (term->lhs != nullptr) count_uses(term->lhs, uses);
+    if (term->rhs != nullptr) count_uses(term->rhs, uses);
   }
 
   std::deque<Term> terms_;
@@ -200,6 +222,20 @@ bool Match::holds(const Term* condition, const Bounds& bounds) const {
   if (condition->op == BinaryOp::And) return holds(condition->lhs, bounds) && holds(condition->rhs, bounds);
   if (condition->op == BinaryOp::Or) return holds(condition->lhs, bounds) || holds(condition->rhs, bounds);
   return always(condition->op, interval(condition->lhs, bounds), interval(condition->rhs, bounds));
+}
+
+bool Match::may_copy(int letter) const {
+  if (letter < 0) return true;
+  // Stops at the limit, so that this costs the same for every size.
+  std::vector<const Expr*> pending{letters_[static_cast<std::size_t>(letter)]};
+  int nodes = 0;
+  while (!pending.empty() && nodes <= kMaxCopiedNodes) {
+    const Expr* e = pending.back();
+    pending.pop_back();
+    ++nodes;
+    for_each_child(e, [&](const Expr* child) { pending.push_back(child); });
+  }
+  return nodes <= kMaxCopiedNodes;
 }
 
 const Expr* Match::build(const Term* result, Folder& folder, DType dtype, Span span) const {

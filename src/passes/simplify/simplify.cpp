@@ -54,6 +54,7 @@ class Simplifier : public Rewriter {
   }
 
   void stmt(const Stmt* s, std::vector<const Stmt*>& out) override {
+    analyzer_.trim();
     switch (s->kind) {
       case StmtKind::Assign:
         assign(static_cast<const AssignStmt*>(s), out);

@@ -304,6 +304,25 @@ TEST_CASE("Simplify: float comparisons keep their negation, which NaN tells apar
   CHECK(condition("f < 2.0 or 2.0 <= f") == "f < 2.0 or 2.0 <= f");
 }
 
+TEST_CASE("Simplify: unsigned integers may wrap around") {
+  const auto unsigned_value = [](std::string_view value) {
+    const Result result =
+        run(program("    @pl.function\n    def main(self, p: pl.Scalar[pl.UINT32], q: pl.Scalar[pl.UINT32]) "
+                    "-> pl.Scalar[pl.UINT32]:\n        return " +
+                    std::string(value) + "\n"),
+            {pldc::run_Simplify});
+    return rest_of_line(result.text + result.errors, "return ");
+  };
+  for (const char* kept :
+       {"p * pl.const(4000000000, pl.UINT32) % pl.const(1000, pl.UINT32)", "p - q + q",
+        "p - pl.const(3, pl.UINT32) < pl.const(5, pl.UINT32)", "p < p + pl.const(1, pl.UINT32)"}) {
+    CHECK(unsigned_value(kept) == kept);
+  }
+  CHECK(unsigned_value("pl.const(3, pl.UINT32) + pl.const(4, pl.UINT32) + p * pl.const(1, pl.UINT32)") ==
+        "pl.const(7, pl.UINT32) + p");
+  CHECK(unsigned_value("p > pl.min(q, q)") == "q < p");
+}
+
 TEST_CASE("Simplify: constants that overflow are not computed") {
   CHECK(returned("x + 9223372036854775807 + 1") == "x + 9223372036854775807 + 1");
   CHECK(returned("w + pl.const(2147483647, pl.INT32) + pl.const(1, pl.INT32)") ==
