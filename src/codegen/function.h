@@ -100,7 +100,7 @@ class FunctionEmitter {
   void while_loop(const WhileStmt* loop);
   void branch(const IfStmt* branch, bool tail);
   void yield(const YieldStmt* stmt);
-  void leave(const Stmt* stmt, std::string_view text);
+  void leave(std::string_view text);
   void function_return(const ReturnStmt* stmt, bool tail);
   // The result of an expanded call is another name for the value.
   void bind_result(const Var* result, const Expr* value);
@@ -131,11 +131,7 @@ class FunctionEmitter {
     const Type* type;
   };
   std::vector<std::vector<Target>> targets_;  // of the enclosing loops and branches
-  struct Loop {
-    bool carries;
-    std::size_t depth;  // of expansions
-  };
-  std::vector<Loop> loops_;
+  int loops_ = 0;  // around the statement at hand
 };
 
 // A single op whose result is only another look at its operand, or a value without effects.

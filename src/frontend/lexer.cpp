@@ -1,51 +1,51 @@
 #include "frontend/lexer.h"
 
-#include <array>
 #include <cstring>
 
 #include "support/diag/lex.h"
 
 namespace pldc {
 
-namespace {
-
-enum class Class : std::uint8_t { Bad, Space, NameStart, Digit, Quote, Hash, LineEnd, Punct, High };
-
-constexpr std::array<Class, 256> make_classes() {
-  std::array<Class, 256> table{};
-  for (int c = 0; c < 256; ++c) {
-    auto& entry = table[static_cast<std::size_t>(c)];
+constinit const std::array<Lexer::Char, 256> Lexer::kChars = [] {
+  std::array<Char, 256> table{};
+  for (std::size_t c = 0; c < 256; ++c) {
+    Class& cls = table[c].cls;
     if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_') {
-      entry = Class::NameStart;
+      cls = Class::NameStart;
     } else if (c >= '0' && c <= '9') {
-      entry = Class::Digit;
+      cls = Class::Digit;
     } else if (c == ' ' || c == '\t' || c == '\f') {
-      entry = Class::Space;
+      cls = Class::Space;
     } else if (c == '\n' || c == '\r') {
-      entry = Class::LineEnd;
+      cls = Class::LineEnd;
     } else if (c == '"' || c == '\'') {
-      entry = Class::Quote;
+      cls = Class::Quote;
     } else if (c == '#') {
-      entry = Class::Hash;
+      cls = Class::Hash;
     } else if (c >= 0x80) {
-      entry = Class::High;
-    } else {
-      entry = Class::Bad;
+      cls = Class::High;
     }
   }
   for (const char c : {'(', ')', '[', ']', '{', '}', ',', ':', '.', '=', '@', '-', '+',
                        '*', '/', '%', '<', '>', '&', '|', '^', '~', '!', ';', '\\'}) {
-    table[static_cast<unsigned char>(c)] = Class::Punct;
+    table[static_cast<unsigned char>(c)].cls = Class::Punct;
   }
+  const auto plain = [&](char c, Plain how, Tok token) {
+    table[static_cast<unsigned char>(c)].plain = how;
+    table[static_cast<unsigned char>(c)].token = token;
+  };
+  plain('(', Plain::Open, Tok::LParen);
+  plain('[', Plain::Open, Tok::LBracket);
+  plain('{', Plain::Open, Tok::LBrace);
+  plain(')', Plain::Close, Tok::RParen);
+  plain(']', Plain::Close, Tok::RBracket);
+  plain('}', Plain::Close, Tok::RBrace);
+  plain(',', Plain::Always, Tok::Comma);
+  plain(':', Plain::UnlessAssign, Tok::Colon);
+  plain('=', Plain::UnlessAssign, Tok::Assign);
+  plain('.', Plain::BeforeName, Tok::Dot);
   return table;
-}
-constexpr std::array<Class, 256> kClasses = make_classes();
-
-constexpr bool is_name_char(unsigned char c) {
-  return kClasses[c] == Class::NameStart || kClasses[c] == Class::Digit;
-}
-
-}  // namespace
+}();
 
 Lexer::Lexer(const SourceFile& file, DiagSink& diags, std::uint32_t max_depth)
     : text_(file.text()), base_(file.base()), diags_(diags), max_depth_(max_depth) {
@@ -64,7 +64,7 @@ void Lexer::rewind(const Mark& mark) {
   comments_.resize(mark.comments);
 }
 
-Token Lexer::next() {
+Token Lexer::next_other() {
   if (pending_dedents_ != 0) {
     --pending_dedents_;
     return {Tok::Dedent, at_, at_};
@@ -84,7 +84,7 @@ Token Lexer::next() {
       return layout();
     }
     const auto c = static_cast<unsigned char>(data[at_]);
-    switch (kClasses[c]) {
+    switch (kChars[c].cls) {
       case Class::Space:
         ++at_;
         continue;
@@ -210,12 +210,23 @@ void Lexer::comment() {
 }
 
 Token Lexer::name_or_number(unsigned char c) {
-  if (kClasses[c] == Class::Digit) return number();
+  if (kChars[c].cls == Class::Digit) return number();
   const char* data = text_.data();
   const auto size = static_cast<std::uint32_t>(text_.size());
   const std::uint32_t begin = at_++;
-  while (at_ < size && is_name_char(static_cast<unsigned char>(data[at_]))) ++at_;
+  while (at_ < size && is_name_char(data[at_])) ++at_;
   return {Tok::Name, begin, at_};
+}
+
+std::uint32_t Lexer::take_path() {
+  const char* data = text_.data();
+  const auto size = static_cast<std::uint32_t>(text_.size());
+  while (at_ + 1 < size && data[at_] == '.' &&
+         kChars[static_cast<unsigned char>(data[at_ + 1])].cls == Class::NameStart) {
+    at_ += 2;
+    while (at_ < size && is_name_char(data[at_])) ++at_;
+  }
+  return at_;
 }
 
 Token Lexer::number() {
@@ -224,12 +235,12 @@ Token Lexer::number() {
   const std::uint32_t begin = at_;
   const auto digits = [&] {
     while (at_ < size &&
-           (kClasses[static_cast<unsigned char>(data[at_])] == Class::Digit || data[at_] == '_'))
+           (kChars[static_cast<unsigned char>(data[at_])].cls == Class::Digit || data[at_] == '_'))
       ++at_;
   };
   if (data[at_] == '0' && at_ + 1 < size && (data[at_ + 1] == 'x' || data[at_ + 1] == 'X')) {
     at_ += 2;
-    while (at_ < size && is_name_char(static_cast<unsigned char>(data[at_]))) ++at_;
+    while (at_ < size && is_name_char(data[at_])) ++at_;
     return {Tok::Int, begin, at_};
   }
   digits();
@@ -242,14 +253,14 @@ Token Lexer::number() {
   if (at_ < size && (data[at_] == 'e' || data[at_] == 'E')) {
     std::uint32_t after = at_ + 1;
     if (after < size && (data[after] == '+' || data[after] == '-')) ++after;
-    if (after < size && kClasses[static_cast<unsigned char>(data[after])] == Class::Digit) {
+    if (after < size && kChars[static_cast<unsigned char>(data[after])].cls == Class::Digit) {
       kind = Tok::Float;
       at_ = after;
       digits();
     }
   }
-  if (at_ < size && kClasses[static_cast<unsigned char>(data[at_])] == Class::NameStart) {
-    while (at_ < size && is_name_char(static_cast<unsigned char>(data[at_]))) ++at_;
+  if (at_ < size && kChars[static_cast<unsigned char>(data[at_])].cls == Class::NameStart) {
+    while (at_ < size && is_name_char(data[at_])) ++at_;
     diags_.report<diag::bad_number>(span(begin, at_),
                                     text_.substr(begin, std::min<std::uint32_t>(at_ - begin, 40)));
     return error(begin, at_);
@@ -377,9 +388,9 @@ Token Lexer::punctuation(unsigned char c) {
       break;
     case '.':
       if (following == '.' && begin + 2 < size && data[begin + 2] == '.') return token(Tok::Ellipsis, 3);
-      if (kClasses[static_cast<unsigned char>(following)] == Class::Digit) {
+      if (kChars[static_cast<unsigned char>(following)].cls == Class::Digit) {
         at_ = begin + 1;
-        while (at_ < size && is_name_char(static_cast<unsigned char>(data[at_]))) ++at_;
+        while (at_ < size && is_name_char(data[at_])) ++at_;
         return {Tok::Float, begin, at_};
       }
       return token(Tok::Dot, 1);

@@ -31,10 +31,16 @@ const Token& Reader::peek2() {
   return tok2_;
 }
 
-bool Reader::accept(Tok kind) {
-  if (tok_.kind != kind) return false;
-  take();
-  return true;
+Tok Reader::after_name() {
+  if (!has_tok2_ && tok_.end + 1 < file_.text().size()) {
+    const char* next = file_.text().data() + tok_.end;
+    if (*next == '.' && Lexer::begins_name(next[1])) return Tok::Dot;
+    if (*next == '(') return Tok::LParen;
+    if (*next == ',') return Tok::Comma;
+    if (*next == ')') return Tok::RParen;
+    if (*next == ']') return Tok::RBracket;
+  }
+  return peek2().kind;
 }
 
 bool Reader::accept_word(std::string_view word) {
@@ -58,8 +64,7 @@ void Reader::unexpected(std::string_view wanted) {
   diags_.report<diag::unexpected_token>(lex_.span(begin, end), wanted, found());
 }
 
-bool Reader::expect(Tok kind, std::string_view where) {
-  if (accept(kind)) return true;
+bool Reader::missing(Tok kind, std::string_view where) {
   unexpected(fmt::format("{} {}", describe(kind), where));
   return false;
 }

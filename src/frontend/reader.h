@@ -32,11 +32,18 @@ class Reader {
   Token take();
   const Token& peek() const { return tok_; }
   const Token& peek2();
+  // The kind of the token behind the name that is next; looks at its character instead of taking it where that is enough.
+  Tok after_name();
   bool at(Tok kind) const { return tok_.kind == kind; }
   bool at_word(std::string_view word) const { return tok_.kind == Tok::Name && text(tok_) == word; }
-  bool accept(Tok kind);
+  bool accept(Tok kind) {
+    if (tok_.kind != kind) return false;
+    take();
+    return true;
+  }
   bool accept_word(std::string_view word);
-  bool expect(Tok kind, std::string_view where);
+  bool expect(Tok kind, std::string_view where) { return accept(kind) || missing(kind, where); }
+  bool missing(Tok kind, std::string_view where);  // reports it; false
   bool expect_word(std::string_view word, std::string_view where);
   std::string_view text(const Token& token) const { return lex_.text(token); }
   Span span(const Token& token) const { return lex_.span(token); }
@@ -146,6 +153,7 @@ class Reader {
   bool bind_symbol(Name name, const Expr* value);
   const Expr* retype_call(const Expr* value, const Type* type);
   const Type* without_memref(const Type* type);
+  Attrs shared_attrs(const std::vector<Attr>& attrs);
   // Statements that a wrapper call hoisted in front of the current one (decisions D4).
   void flush_hoisted(Block& block);
   bool read_return(Block& block, const Token& first);
@@ -235,6 +243,7 @@ class Reader {
   // --- types (syntax/type.cpp, tensor_type.cpp, tile_type.cpp, memref.cpp)
   // ---------------------------------------------------------------------------------
   const Type* read_type();
+  std::string_view closed_type() const;
   const Type* read_type_body();
   const Type* read_tensor_type(TypeKind kind);
   const Type* read_tile_type();
@@ -354,6 +363,12 @@ class Reader {
   bool in_view_ = false;   // inside the fields of a view: unknown names are symbols
   bool foldable_ = false;  // the expression read last is a tree of literals and module constants
   std::vector<const ConstInt*> small_dims_;
+  std::unordered_map<std::string_view, const Type*> closed_types_;  // by text, see closed_type()
+  std::pair<std::string_view, DType> last_dtype_;                   // runs of one dtype are common
+  std::unordered_map<std::uint64_t, const TileType*> plain_tiles_;  // by hash, see without_memref()
+  std::unordered_map<std::uint64_t, Attrs> shared_attrs_;           // by hash, see shared_attrs()
+  // Of lists of INDEX values, by their length: most tuples are such.
+  std::vector<const Type*> index_tuples_;
   std::unordered_map<std::string, WindowDecl> windows_;  // by label
   std::uint32_t submit_temps_ = 0;
   const Expr* last_recorded_ = nullptr;  // the call read last had a recorded type

@@ -39,6 +39,8 @@ class Rewriter {
  protected:
   Context& ctx() { return context_; }
   const Expr* children(const Expr* e);
+  // The type with its expressions rewritten, also while no variable is replaced.
+  const Type* rebuild(const Type* t);
   List<const Expr*> exprs(List<const Expr*> list);
   Attrs attrs(Attrs list);
   // A variable used where only a variable may stand (attribute lists, MemRef bases, windows). If it is replaced by

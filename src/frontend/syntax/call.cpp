@@ -10,10 +10,12 @@ namespace pldc {
 
 // NAME { "." NAME }; nothing is reported unless a dot has no name behind it.
 bool Reader::read_path(Path& path) {
-  const Token first = take();
-  path.begin = first.begin;
-  path.head = text(first);
-  std::uint32_t rest_begin = 0;
+  path.begin = tok_.begin;
+  path.head = text(tok_);
+  if (!has_tok2_) tok_.end = lex_.take_path();  // nearly always the whole path
+  std::uint32_t dots = 0;
+  std::uint32_t length = tok_.end - tok_.begin;
+  take();
   while (at(Tok::Dot)) {
     take();
     if (!at(Tok::Name)) {
@@ -21,18 +23,20 @@ bool Reader::read_path(Path& path) {
       return false;
     }
     const Token part = take();
-    if (rest_begin == 0) rest_begin = part.begin;
+    ++dots;
+    length += part.end - part.begin;
   }
-  if (rest_begin != 0) path.rest = file_.text().substr(rest_begin, prev_end_ - rest_begin);
-  // Line breaks inside a path (formatted text) are no part of the name.
-  if (path.rest.find_first_of(" \n\t\r") != std::string_view::npos) {
+  const std::string_view whole = file_.text().substr(path.begin, prev_end_ - path.begin);
+  if (whole.size() > path.head.size()) path.rest = whole.substr(path.head.size() + 1);
+  if (whole.size() != length + dots) {
+    // Line breaks and blanks inside a path (formatted text) are no part of the name.
     std::string joined;
-    for (const char c : path.rest) {
+    for (const char c : whole.substr(whole.find('.') + 1)) {
       if (c != ' ' && c != '\n' && c != '\t' && c != '\r') joined += c;
     }
     path.rest = ctx_.text(joined);
   }
-  path.span = span_from(first.begin);
+  path.span = span_from(path.begin);
   if (path.head == "pld") {
     saw_pld_ = true;
   } else if (path.rest.substr(0, 6) == "_dump." && path.head == style_.prefix) {

@@ -31,7 +31,7 @@ constexpr SimpleType kSimpleTypes[] = {
 
 bool Reader::read_dtype(DType& dtype) {
   const Token first = tok_;
-  if (at(Tok::Name)) {
+  if (at(Tok::Name) && !dtype_constants_.empty()) {
     if (const auto found = dtype_constants_.find(ctx_.name(text(tok_))); found != dtype_constants_.end()) {
       take();
       dtype = found->second;
@@ -44,7 +44,12 @@ bool Reader::read_dtype(DType& dtype) {
     return false;
   }
   if (path.head == style_.prefix) {
+    if (!path.rest.empty() && path.rest == last_dtype_.first) {
+      dtype = last_dtype_.second;
+      return true;
+    }
     if (const auto found = parse_enum<DType>(path.rest)) {
+      last_dtype_ = {path.rest, *found};
       dtype = *found;
       return true;
     }
@@ -103,7 +108,49 @@ bool Reader::read_dims(std::vector<const Expr*>& dims) {
 const Type* Reader::read_type() {
   const DepthGuard guard(*this);
   if (too_deep(span(tok_))) return nullptr;
-  return read_type_body();
+  const std::string_view closed = closed_type();
+  if (closed.empty()) return read_type_body();
+  const std::uint32_t end = tok_.begin + static_cast<std::uint32_t>(closed.size());
+  const auto known = closed_types_.find(closed);
+  if (known == closed_types_.end()) {
+    const Type* type = read_type_body();
+    if (type != nullptr && prev_end_ == end) closed_types_.emplace(closed, type);
+    return type;
+  }
+  lex_.skip_to(end);
+  prev_end_ = end;
+  tok_ = lex_.next();
+  return known->second;
+}
+
+// The text of the type that begins here if it has no names but those of enums and fields, else nothing. Such a type means
+// the same wherever it stands, so it is made once and shared.
+std::string_view Reader::closed_type() const {
+  if (has_tok2_ || !at(Tok::Name)) return {};
+  const std::string_view all = file_.text();
+  std::uint32_t open = 0;
+  const std::uint32_t begin = tok_.begin;
+  for (std::uint32_t i = begin; i < all.size(); ++i) {
+    const char c = all[i];
+    if (c == '[' || c == '(') {
+      ++open;
+    } else if (c == ']' || c == ')') {
+      if (open-- == 0) return {};
+      if (open == 0) return all.substr(begin, i + 1 - begin);
+    } else if (Lexer::begins_name(c)) {
+      const std::uint32_t word = i;
+      while (i + 1 < all.size() && Lexer::is_name_char(all[i + 1])) ++i;
+      const char after = i + 1 < all.size() ? all[i + 1] : '\0';
+      const std::string_view name = all.substr(word, i + 1 - word);
+      const bool member = word > begin && all[word - 1] == '.';
+      const bool head = !member && after == '.' && (name == style_.prefix || name == "pld");
+      // A buffer is a variable of the function.
+      if ((!member && !head && after != '=') || name == "MemRef") return {};
+    } else if (!(c >= '0' && c <= '9') && c != ',' && c != ' ' && c != '.' && c != '=') {
+      return {};
+    }
+  }
+  return {};
 }
 
 const Type* Reader::read_type_body() {

@@ -240,25 +240,6 @@ TEST_CASE("D14 passes that do not exist yet are left out only where the program 
       "64], pl.FP32]:\n";
   needs("ConvertTensorToTileOps",
         program(kernel + "    t: pl.Tensor[[16, 64], pl.FP32] = pl.tensor.exp(x)\n    return o\n"));
-  needs("UnrollLoops",
-        program(kernel + "    for i in pl.unroll(4):\n        n: pl.Scalar[pl.INDEX] = i\n    return o\n"));
-  needs("CtrlFlowTransform",
-        program(kernel + "    for i in pl.range(4):\n        if i > 2:\n            break\n    return o\n"));
-  needs("InlineFunctions", program("@pl.function(type=pl.FunctionType.Inline)\ndef f(self, n: "
-                                   "pl.Scalar[pl.INDEX]) -> pl.Scalar[pl.INDEX]:\n"
-                                   "    return n\n"));
-  needs(
-      "OutlineIncoreScopes",
-      program(
-          "@pl.function\ndef f(self, n: pl.Scalar[pl.INDEX]) -> pl.Scalar[pl.INDEX]:\n"
-          "    with pl.at(level=pl.Level.CORE_GROUP):\n        m: pl.Scalar[pl.INDEX] = n\n    return n\n"));
-  needs("OutlineHierarchyScopes",
-        program("@pl.function\ndef f(self, n: pl.Scalar[pl.INDEX]) -> pl.Scalar[pl.INDEX]:\n"
-                "    with pl.at(level=pl.Level.CHIP):\n        m: pl.Scalar[pl.INDEX] = n\n    return n\n"));
-  needs("OutlineClusterScopes",
-        program("@pl.function(type=pl.FunctionType.Orchestration)\ndef f(self, n: pl.Scalar[pl.INDEX]) -> "
-                "pl.Scalar[pl.INDEX]:\n"
-                "    with pl.cluster():\n        m: pl.Scalar[pl.INDEX] = n\n    return n\n"));
   needs("LowerCompositeOps",
         program("@pl.function(type=pl.FunctionType.InCore, level=pl.Level.CHIP_DIE, role=pl.Role.SubWorker)\n"
                 "def kern(s: pl.InOut[pld.DistributedTensor[[4, 1], pl.INT32]]) -> pld.DistributedTensor[[4, "
@@ -272,16 +253,16 @@ TEST_CASE("D14 passes that do not exist yet are left out only where the program 
 }
 
 TEST_CASE("all needs of a program are told at once") {
-  if (pldc::find_pass("UnrollLoops") != nullptr || pldc::find_pass("ConvertTensorToTileOps") != nullptr)
+  if (pldc::find_pass("LowerCompositeOps") != nullptr || pldc::find_pass("ConvertTensorToTileOps") != nullptr)
     return;
   const Run run(
       program("@pl.function(type=pl.FunctionType.InCore, level=pl.Level.CHIP_DIE, role=pl.Role.SubWorker)\n"
-              "def kern(x: pl.Tensor[[16, 64], pl.FP32], o: pl.Out[pl.Tensor[[16, 64], pl.FP32]]) -> "
-              "pl.Tensor[[16, 64], pl.FP32]:\n"
-              "    for i in pl.unroll(4):\n        t: pl.Tensor[[16, 64], pl.FP32] = pl.tensor.exp(x)\n    "
-              "return o\n"),
+              "def kern(x: pl.Tensor[[16, 64], pl.FP32], s: pl.InOut[pld.DistributedTensor[[4, 1], pl.INT32]]) -> "
+              "pld.DistributedTensor[[4, 1], pl.INT32]:\n"
+              "    t: pl.Tensor[[16, 64], pl.FP32] = pl.tensor.exp(x)\n"
+              "    s2: pld.DistributedTensor[[4, 1], pl.INT32] = pld.tensor.barrier(s)\n    return s\n"),
       {});
-  CHECK_THAT(run.errors, Contains("'UnrollLoops'") && Contains("'ConvertTensorToTileOps'"));
+  CHECK_THAT(run.errors, Contains("'LowerCompositeOps'") && Contains("'ConvertTensorToTileOps'"));
 }
 
 TEST_CASE("callbacks see every pass and can end the run") {
