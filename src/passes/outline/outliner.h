@@ -59,7 +59,8 @@ class Outliner {
 };
 
 // The program with `changed` in place of the functions of these names and `made` added.
-const Program* with_functions(Context& context, const Program* program, const std::vector<const Function*>& changed,
+const Program* with_functions(Context& context, const Program* program,
+                              const std::vector<const Function*>& changed,
                               const std::vector<const Function*>& made);
 
 // The variables that the function binds, parameters included; others are symbols of dynamic dims.

@@ -78,7 +78,7 @@ class Analyzer {
   // Whether a - b <= distance follows.
   bool proves_difference(const Expr* a, const Expr* b, std::int64_t distance);
   bool follows_from_facts(const Expr* a, const Expr* b, std::int64_t distance);
-  const Expr* symbolic_end(const Expr* e, bool upper);
+  const Expr* symbolic_end(const Expr* e, bool rising, bool up);
 
   Folder folder_;
   std::unordered_map<const Var*, Interval> vars_;

@@ -44,20 +44,21 @@ class Table {
     std::string_view peek() {
       while (!rest_.empty() && rest_[0] == ' ') rest_.remove_prefix(1);
       std::size_t n = 0;
-      const auto word = [&](std::size_t i) { return std::isalnum(static_cast<unsigned char>(rest_[i])) != 0; };
+      const auto word = [&](std::size_t i) {
+        return std::isalnum(static_cast<unsigned char>(rest_[i])) != 0;
+      };
       while (n < rest_.size() && word(n)) ++n;
       if (n > 0 || rest_.empty()) return rest_.substr(0, n);
       const std::string_view two = rest_.substr(0, 2);
-      return two == "//" || two == "==" || two == "!=" || two == "<=" || two == ">=" ? two : rest_.substr(0, 1);
+      return two == "//" || two == "==" || two == "!=" || two == "<=" || two == ">=" ? two
+                                                                                     : rest_.substr(0, 1);
     }
     std::string_view next() {
       const std::string_view token = peek();
       rest_.remove_prefix(token.size());
       return token;
     }
-    void expect(std::string_view token) {
-      PLDC_CHECK(next() == token, "a rule lacks " + std::string(token));
-    }
+    void expect(std::string_view token) { PLDC_CHECK(next() == token, "a rule lacks " + std::string(token)); }
     static int letter(std::string_view name) {
       for (std::size_t i = 0; i < kLetterCount; ++i) {
         if (kLetters[i] == name) return static_cast<int>(i);

@@ -23,8 +23,8 @@ struct Term {
   Kind kind = Kind::Number;
   BinaryOp op = BinaryOp::Add;
   UnaryOp unary = UnaryOp::Neg;
-  int letter = -1;          // Expr, Constant; Number: whose dtype it has, or -1
-  std::int64_t value = 0;   // Number, Bool
+  int letter = -1;         // Expr, Constant; Number: whose dtype it has, or -1
+  std::int64_t value = 0;  // Number, Bool
   const Term* lhs = nullptr;
   const Term* rhs = nullptr;
 };

@@ -37,7 +37,9 @@ class Search {
         if (!list(static_cast<const ScopeStmt*>(s)->body)) return false;
       } else if (s->kind == StmtKind::For || s->kind == StmtKind::While) {
         for_each_body(s, [&](Body inner) {
-          walk_stmts(inner, [&](const Stmt* in) { for_each_def(in, [&](const Var* v) { assigned_.push_back(v); }); });
+          walk_stmts(inner, [&](const Stmt* in) {
+            for_each_def(in, [&](const Var* v) { assigned_.push_back(v); });
+          });
         });
       }
       if (const auto* assign = dyn<AssignStmt>(s)) assigned_.push_back(assign->var);
@@ -52,7 +54,8 @@ class Search {
   bool branches(const IfStmt* s) {
     const std::size_t mark = assigned_.size();
     const bool then_ends = list(s->then_body);
-    const std::vector<const Var*> in_then(assigned_.begin() + static_cast<std::ptrdiff_t>(mark), assigned_.end());
+    const std::vector<const Var*> in_then(assigned_.begin() + static_cast<std::ptrdiff_t>(mark),
+                                          assigned_.end());
     assigned_.resize(mark);
     const bool else_ends = list(s->else_body);
     if (!else_ends) assigned_.resize(mark);

@@ -31,10 +31,11 @@ std::string as_body(std::string_view text) {
     begin = end + 1;
     const std::size_t is = line.find(" = ");
     if (is != std::string::npos && line.find("init_values") == std::string::npos)
-      line.replace(is, 3, line.find("__tmp") < is && line.find("yield__") == std::string::npos &&
-                                  line.find("stop__") == std::string::npos
-                              ? ": pl.Scalar[pl.BOOL] = "
-                              : ": pl.Scalar[pl.INDEX] = ");
+      line.replace(is, 3,
+                   line.find("__tmp") < is && line.find("yield__") == std::string::npos &&
+                           line.find("stop__") == std::string::npos
+                       ? ": pl.Scalar[pl.BOOL] = "
+                       : ": pl.Scalar[pl.INDEX] = ");
     out += "        " + line + "\n";
   }
   return out;
@@ -60,14 +61,17 @@ void check_lowered(std::string_view before, std::string_view after, std::string_
 
 TEST_CASE("T151 unroll: comments, nested loops, expressions that stay") {
   check_unrolled(
-      "# before loop\nfor i in pl.unroll(0, 4, 2):\n    # in body\n    s = s + i\n    for j in pl.unroll(2):\n        s = s * j",
-      "# before loop\n# in body\ns = s + 0\ns = s * 0\ns = s * 1\n# in body\ns = s + 2\ns = s * 0\ns = s * 1");
+      "# before loop\nfor i in pl.unroll(0, 4, 2):\n    # in body\n    s = s + i\n    for j in "
+      "pl.unroll(2):\n        s = s * j",
+      "# before loop\n# in body\ns = s + 0\ns = s * 0\ns = s * 1\n# in body\ns = s + 2\ns = s * 0\ns = s * "
+      "1");
 }
 
 TEST_CASE("T151 unroll: descending and empty ranges") {
   check_unrolled("for i in pl.unroll(3, 0, -1):\n    s = s + i", "s = s + 3\ns = s + 2\ns = s + 1");
-  check_unrolled("s = s + 1\nfor i in pl.unroll(4, 4):\n    s = s + i\nfor i in pl.unroll(0, 4, -1):\n    s = s + i",
-                 "s = s + 1");
+  check_unrolled(
+      "s = s + 1\nfor i in pl.unroll(4, 4):\n    s = s + i\nfor i in pl.unroll(0, 4, -1):\n    s = s + i",
+      "s = s + 1");
   check_unrolled("for i in pl.unroll(0, 7, 3):\n    s = s + i", "s = s + 0\ns = s + 3\ns = s + 6");
 }
 
@@ -77,23 +81,24 @@ TEST_CASE("T151 unroll: limits") {
   CHECK_THAT(body_after(kKernel, "for i in pl.unroll(1024):\n    s = s + i", pldc::run_UnrollLoops),
              Contains("s + 1023\n"));
   // The greatest distance that two numbers can have.
-  CHECK_THAT(body_after(kKernel,
-                        "for i in pl.unroll(-9223372036854775807, 9223372036854775807):\n    s = s + i",
-                        pldc::run_UnrollLoops),
-             Contains("18446744073709551614 trips"));
-  CHECK_THAT(body_after(kKernel,
-                        "for i in pl.unroll(-9223372036854775807, 9223372036854775807, 9223372036854775807):\n"
-                        "    s = s + i",
-                        pldc::run_UnrollLoops),
-             Contains("s + -9223372036854775807\n") && Contains("s + 0\n"));
+  CHECK_THAT(
+      body_after(kKernel, "for i in pl.unroll(-9223372036854775807, 9223372036854775807):\n    s = s + i",
+                 pldc::run_UnrollLoops),
+      Contains("18446744073709551614 trips"));
+  CHECK_THAT(
+      body_after(kKernel,
+                 "for i in pl.unroll(-9223372036854775807, 9223372036854775807, 9223372036854775807):\n"
+                 "    s = s + i",
+                 pldc::run_UnrollLoops),
+      Contains("s + -9223372036854775807\n") && Contains("s + 0\n"));
 }
 
 TEST_CASE("unroll: the loops of each copy have carries of their own") {
-  const std::string text = body_after(
-      kOpaque,
-      "for i in pl.unroll(2):\n    for j, (a,) in pl.range(3, init_values=(s,)):\n        s: pl.Scalar[pl.INDEX] = "
-      "pl.yield_(a + i)",
-      pldc::run_UnrollLoops);
+  const std::string text = body_after(kOpaque,
+                                      "for i in pl.unroll(2):\n    for j, (a,) in pl.range(3, "
+                                      "init_values=(s,)):\n        s: pl.Scalar[pl.INDEX] = "
+                                      "pl.yield_(a + i)",
+                                      pldc::run_UnrollLoops);
   CHECK_THAT(text, Contains("for j, (a,) in") && Contains("for j, (a_1,) in"));
 }
 
@@ -122,20 +127,21 @@ TEST_CASE("T152 control flow: break") {
 }
 
 TEST_CASE("T152 control flow: inner loops are numbered first") {
-  const std::string text = body_after(
-      kKernel,
-      "for i in pl.range(8):\n    for j in pl.range(4):\n        if j == n:\n            break\n    if i == n:\n        break",
-      pldc::run_CtrlFlowTransform);
+  const std::string text = body_after(kKernel,
+                                      "for i in pl.range(8):\n    for j in pl.range(4):\n        if j == "
+                                      "n:\n            break\n    if i == n:\n        break",
+                                      pldc::run_CtrlFlowTransform);
   CHECK_THAT(text, Contains("while i__idx_v3 < 8 and not break__tmp_v2:") &&
                        Contains("while j__idx_v1 < 4 and not break__tmp_v0:"));
 }
 
 TEST_CASE("T152 control flow: a break deeper in a branch guards the rest of the body") {
-  check_lowered("while s < n:\n    if s > 3:\n        if s == 7:\n            break\n        s = s + 2\n    s = s + 1",
-                "break__tmp_v0 = False\nwhile s < n and not break__tmp_v0:\n    if s > 3:\n        if s == 7:\n"
-                "            break__tmp_v0 = True\n            pl.yield_()\n        else:\n            s = s + 2\n"
-                "            pl.yield_()\n    else:\n        pass\n    if not break__tmp_v0:\n        s = s + 1\n"
-                "        pl.yield_()\n    else:\n        pl.yield_()");
+  check_lowered(
+      "while s < n:\n    if s > 3:\n        if s == 7:\n            break\n        s = s + 2\n    s = s + 1",
+      "break__tmp_v0 = False\nwhile s < n and not break__tmp_v0:\n    if s > 3:\n        if s == 7:\n"
+      "            break__tmp_v0 = True\n            pl.yield_()\n        else:\n            s = s + 2\n"
+      "            pl.yield_()\n    else:\n        pass\n    if not break__tmp_v0:\n        s = s + 1\n"
+      "        pl.yield_()\n    else:\n        pl.yield_()");
 }
 
 TEST_CASE("T152 control flow: explicit carries") {
@@ -146,11 +152,11 @@ TEST_CASE("T152 control flow: explicit carries") {
       "        acc__phi_v0: pl.Scalar[pl.INDEX] = pl.yield_(acc)\n    else:\n        acc__ssa_v5 = acc + i\n"
       "        acc__phi_v0: pl.Scalar[pl.INDEX] = pl.yield_(acc__ssa_v5)\n"
       "    s: pl.Scalar[pl.INDEX] = pl.yield_(acc__phi_v0)");
-  const std::string text = body_after(
-      kKernel,
-      "for i, (acc,) in pl.range(8, init_values=(s,)):\n    if i == n:\n        break\n"
-      "    acc__ssa_v5 = acc + i\n    s: pl.Scalar[pl.INDEX] = pl.yield_(acc__ssa_v5)",
-      pldc::run_CtrlFlowTransform);
+  const std::string text =
+      body_after(kKernel,
+                 "for i, (acc,) in pl.range(8, init_values=(s,)):\n    if i == n:\n        break\n"
+                 "    acc__ssa_v5 = acc + i\n    s: pl.Scalar[pl.INDEX] = pl.yield_(acc__ssa_v5)",
+                 pldc::run_CtrlFlowTransform);
   CHECK_THAT(text, Contains("acc__phi_v2: pl.Scalar[pl.INDEX] = pl.yield_(acc)\n") &&
                        Contains("s: pl.Scalar[pl.INDEX] = pl.yield_(acc__phi_v2)\n"));
 }
@@ -158,7 +164,8 @@ TEST_CASE("T152 control flow: explicit carries") {
 TEST_CASE("T152 control flow: other functions and parallel loops keep their jumps") {
   const std::string_view loop = "for i in pl.range(8):\n    if i == n:\n        break\n    s = s + i";
   check_lowered(loop, loop, kOpaque);
-  const std::string_view parallel = "for i in pl.parallel(8):\n    if i == n:\n        continue\n    s = s + i";
+  const std::string_view parallel =
+      "for i in pl.parallel(8):\n    if i == n:\n        continue\n    s = s + i";
   check_lowered(parallel, parallel);
 }
 
@@ -166,17 +173,20 @@ TEST_CASE("D19 control flow: statements before a jump are kept, what follows a n
   check_lowered("for i in pl.range(8):\n    if i == n:\n        s = s + 100\n        continue\n    s = s + i",
                 "for i in pl.range(8):\n    if i == n:\n        s = s + 100\n    else:\n        s = s + i");
   check_lowered(
-      "for i in pl.range(8):\n    if i > 3:\n        if i == n:\n            continue\n        s = s + 2\n    s = s + 1",
+      "for i in pl.range(8):\n    if i > 3:\n        if i == n:\n            continue\n        s = s + 2\n   "
+      " s = s + 1",
       "for i in pl.range(8):\n    continue__tmp_v0 = False\n    if i > 3:\n        if i == n:\n"
-      "            continue__tmp_v0 = True\n        else:\n            s = s + 2\n    if not continue__tmp_v0:\n"
+      "            continue__tmp_v0 = True\n        else:\n            s = s + 2\n    if not "
+      "continue__tmp_v0:\n"
       "        s = s + 1");
 }
 
 TEST_CASE("control flow: bounds that the body changes are read once") {
-  CHECK_THAT(body_after(kKernel,
-                        "for i in pl.range(n):\n    n = n + 1\n    if i == 5:\n        break\n    s = s + i",
-                        pldc::run_CtrlFlowTransform),
-             Contains("stop__tmp_v2: pl.Scalar[pl.INDEX] = n\n") && Contains("while i__idx_v1 < stop__tmp_v2 and"));
+  CHECK_THAT(
+      body_after(kKernel,
+                 "for i in pl.range(n):\n    n = n + 1\n    if i == 5:\n        break\n    s = s + i",
+                 pldc::run_CtrlFlowTransform),
+      Contains("stop__tmp_v2: pl.Scalar[pl.INDEX] = n\n") && Contains("while i__idx_v1 < stop__tmp_v2 and"));
   // The sign of a computed step is not known.
   CHECK_THAT(body_after(kKernel, "for i in pl.range(0, 8, n):\n    if i == 5:\n        break\n    s = s + i",
                         pldc::run_CtrlFlowTransform),
@@ -215,7 +225,8 @@ TEST_CASE("ConvertToSSA: loops that would lose values are written without jumps,
                         pldc::run_ConvertToSSA),
              Contains("'break' would lose the value that this iteration gave to 's'"));
   // A variable that nobody reads afterwards may be lost.
-  CHECK_THAT(body_after(kOpaque, "for i in pl.range(8):\n    t = i + n\n    if t == 5:\n        break\n    s = s + t",
+  CHECK_THAT(body_after(kOpaque,
+                        "for i in pl.range(8):\n    t = i + n\n    if t == 5:\n        break\n    s = s + t",
                         pldc::run_ConvertToSSA),
              Contains("break\n"));
 }

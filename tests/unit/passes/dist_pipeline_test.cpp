@@ -257,7 +257,8 @@ TEST_CASE("all needs of a program are told at once") {
     return;
   const Run run(
       program("@pl.function(type=pl.FunctionType.InCore, level=pl.Level.CHIP_DIE, role=pl.Role.SubWorker)\n"
-              "def kern(x: pl.Tensor[[16, 64], pl.FP32], s: pl.InOut[pld.DistributedTensor[[4, 1], pl.INT32]]) -> "
+              "def kern(x: pl.Tensor[[16, 64], pl.FP32], s: pl.InOut[pld.DistributedTensor[[4, 1], "
+              "pl.INT32]]) -> "
               "pld.DistributedTensor[[4, 1], pl.INT32]:\n"
               "    t: pl.Tensor[[16, 64], pl.FP32] = pl.tensor.exp(x)\n"
               "    s2: pld.DistributedTensor[[4, 1], pl.INT32] = pld.tensor.barrier(s)\n    return s\n"),

@@ -38,8 +38,10 @@ class Evaluator {
       if (unary->op == pldc::UnaryOp::Not) return {value == 0 ? 1 : 0};
       if (unary->op == pldc::UnaryOp::Neg) return {-value};
     }
-    if (const auto* binary = dyn<pldc::Binary>(e)) return {operation(binary->op, number(binary->lhs), number(binary->rhs))};
-    if (const auto* get = dyn<pldc::TupleGet>(e)) return {eval(get->tuple).at(static_cast<std::size_t>(get->index))};
+    if (const auto* binary = dyn<pldc::Binary>(e))
+      return {operation(binary->op, number(binary->lhs), number(binary->rhs))};
+    if (const auto* get = dyn<pldc::TupleGet>(e))
+      return {eval(get->tuple).at(static_cast<std::size_t>(get->index))};
     if (const auto* call = dyn<pldc::Call>(e); call != nullptr && !call->is_op()) {
       std::vector<Value> arguments;
       for (const pldc::Expr* arg : call->args) arguments.push_back(eval(arg));
@@ -164,9 +166,10 @@ class Nest {
       out_.clear();
     }
     helper_ = options_.helpers ? -1 : 3;
-    function(options_.kernel ? "    @pl.function(type=pl.FunctionType.InCore, level=pl.Level.CHIP_DIE, "
-                               "role=pl.Role.SubWorker)\n    def main(n: pl.Scalar[pl.INDEX]) -> pl.Scalar[pl.INDEX]:\n"
-                             : "    @pl.function\n    def main(self, n: pl.Scalar[pl.INDEX]) -> pl.Scalar[pl.INDEX]:\n");
+    function(options_.kernel
+                 ? "    @pl.function(type=pl.FunctionType.InCore, level=pl.Level.CHIP_DIE, "
+                   "role=pl.Role.SubWorker)\n    def main(n: pl.Scalar[pl.INDEX]) -> pl.Scalar[pl.INDEX]:\n"
+                 : "    @pl.function\n    def main(self, n: pl.Scalar[pl.INDEX]) -> pl.Scalar[pl.INDEX]:\n");
     return golden::program(functions + out_);
   }
 
@@ -199,7 +202,8 @@ class Nest {
     if (helper_ < 2 && pick(3) == 0) {
       // Inline functions assign their parameters and change nothing here.
       const int callee = helper_ + 1 + static_cast<int>(pick(static_cast<unsigned>(2 - helper_)));
-      assign(indent, variable(), "self.h" + std::to_string(callee) + "(" + operand() + ", " + operand() + ")");
+      assign(indent, variable(),
+             "self.h" + std::to_string(callee) + "(" + operand() + ", " + operand() + ")");
     } else if (helper_ >= 0 && helper_ < 3 && pick(4) == 0) {
       assign(indent, pick(2) == 0 ? "m" : "n", variable() + ops[pick(3)] + "m");
     } else {
@@ -264,7 +268,8 @@ class Nest {
     if (options_.jumps && range.size() == 1 && range[0] >= 'a') {
       assign(indent, range, "3");
     }
-    line(indent, "for " + var + " in pl." + (unroll ? "unroll(" : "range(") + (unroll && range[0] >= 'a' ? "3" : range) + "):");
+    line(indent, "for " + var + " in pl." + (unroll ? "unroll(" : "range(") +
+                     (unroll && range[0] >= 'a' ? "3" : range) + "):");
     loops_.push_back(var);
     loop(indent + 1, depth - 1, options_.jumps && !unroll);
     loops_.pop_back();

@@ -1,10 +1,11 @@
 // Passes keep the meaning of programs: random nests of statements on integers give the same results before and after,
 // and what comes out is in the form that the pass promises.
+#include "unit/passes/meaning.h"
+
 #include "ir/walk.h"
 #include "passes/verify/verifiers.h"
 #include "support/catch.h"
 #include "unit/passes/golden.h"
-#include "unit/passes/meaning.h"
 
 namespace pldc {
 const Program* run_InlineFunctions(PassEnv&, const Program*);
@@ -19,7 +20,8 @@ const Program* run_OutlineIncoreScopes(PassEnv&, const Program*);
 namespace {
 
 // Runs the passes on random programs and compares the values of `main` before and after.
-void check_meaning(unsigned count, const meaning::NestOptions& options, const std::vector<pldc::PassFunction>& passes,
+void check_meaning(unsigned count, const meaning::NestOptions& options,
+                   const std::vector<pldc::PassFunction>& passes,
                    const std::vector<golden::Verifier>& verifiers) {
   int changed = 0;
   for (unsigned seed = 0; seed < count; ++seed) {
@@ -66,7 +68,8 @@ void no_jump(const pldc::Program* program, pldc::DiagSink&) {
   }
 }
 
-const std::vector<golden::Verifier> kSsa = {pldc::verify_SSAForm, pldc::verify_UseAfterDef, pldc::verify_TypeChecked};
+const std::vector<golden::Verifier> kSsa = {pldc::verify_SSAForm, pldc::verify_UseAfterDef,
+                                            pldc::verify_TypeChecked};
 
 }  // namespace
 
@@ -107,7 +110,8 @@ TEST_CASE("outlining keeps the meaning of random programs") {
   meaning::NestOptions options;
   options.levels = true;
   const std::vector<pldc::PassFunction> passes = {pldc::run_ConvertToSSA, pldc::run_FlattenCallExpr,
-                                                  pldc::run_OutlineHierarchyScopes, pldc::run_OutlineIncoreScopes};
+                                                  pldc::run_OutlineHierarchyScopes,
+                                                  pldc::run_OutlineIncoreScopes};
   std::vector<golden::Verifier> verifiers = kSsa;
   verifiers.push_back(pldc::verify_HierarchyOutlined);
   verifiers.push_back(pldc::verify_SplitIncoreOrch);
