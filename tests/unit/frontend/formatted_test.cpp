@@ -54,7 +54,7 @@ TEST_CASE("every reference text survives a formatter") {
   for (const std::string& path : corpus::texts()) {
     const std::string text = corpus::read(path);
     if (!formatter_reads(text)) continue;
-    for (const std::size_t width : {40, 80, 200}) {
+    for (const std::size_t width : {std::size_t{40}, std::size_t{80}, std::size_t{200}}) {
       const Read r(rewrap::text(text, width));
       if (!r.good()) FAIL(path << " at " << width << "\n" << r.errors.substr(0, 1000));
       std::string printed = r.printed();
