@@ -1,7 +1,5 @@
 // OutlineIncoreScopes (9): turns pl.at(level=pl.Level.CORE_GROUP) scopes into kernels. From here on it is known what
 // runs on a core and what launches it: a function that had such scopes becomes an orchestration.
-#include <algorithm>
-
 #include "ir/rewrite.h"
 #include "ir/walk.h"
 #include "passes/outline/outliner.h"
@@ -77,9 +75,8 @@ const Program* run_OutlineIncoreScopes(PassEnv& env, const Program* program) {
     }
     Function n = *outliner.run(DimReads(env.ir, f).function(f));
     n.func_type = FuncType::Orchestration;
-    const LevelRole implied = implied_level_role(FuncType::Orchestration);
-    if (!n.level) n.level = implied.level;
-    if (!n.role) n.role = implied.role;
+    n.level = implied_level_role(FuncType::Orchestration).level;
+    n.role = implied_level_role(FuncType::Orchestration).role;
     functions.push_back(env.ir.make(n));
   }
   if (env.diags.error_count() != errors) return nullptr;

@@ -19,6 +19,20 @@ Span place_of(Span exact, const Function* f) {
   return f->name_span.valid() ? f->name_span : kSomewhere;
 }
 
+// The place of the first statement in a function accepted by `in` for which `is` holds.
+template <class In, class Is>
+Span find_stmt(const Program* program, In&& in, Is&& is) {
+  for (const Function* f : program->functions) {
+    if (!in(f)) continue;
+    const Stmt* found = nullptr;
+    walk_stmts(f->body, [&](const Stmt* stmt) {
+      if (found == nullptr && is(stmt)) found = stmt;
+    });
+    if (found != nullptr) return place_of(found->span, f);
+  }
+  return {};
+}
+
 // The place of the first call of an op for which `is` holds.
 template <class In, class Is>
 Span find_op_call(const Program* program, In&& in, Is&& is) {
@@ -39,8 +53,52 @@ Span find_op_call(const Program* program, In&& in, Is&& is) {
   return {};
 }
 
+bool any_function(const Function*) { return true; }
 bool is_kernel(const Function* f) { return f->is_kernel(); }
+// Functions that the outliners take scopes out of.
+bool is_outlining_parent(const Function* f) {
+  return f->func_type == FuncType::Opaque || f->func_type == FuncType::Orchestration ||
+         f->func_type == FuncType::Graph;
+}
+
 constexpr NeededBy never = nullptr;
+
+Span inline_functions(const Program* program) {
+  for (const Function* f : program->functions) {
+    if (f->func_type == FuncType::Inline) return place_of(f->name_span, f);
+  }
+  return {};
+}
+
+Span unroll_loops(const Program* program) {
+  return find_stmt(program, any_function, [](const Stmt* stmt) {
+    const auto* loop = dyn<ForStmt>(stmt);
+    return loop != nullptr && loop->for_kind == ForKind::Unroll;
+  });
+}
+
+Span breaks_in_kernels(const Program* program) {
+  return find_stmt(program, is_kernel, [](const Stmt* stmt) {
+    return stmt->kind == StmtKind::Break || stmt->kind == StmtKind::Continue;
+  });
+}
+
+Span hierarchy_scopes(const Program* program) {
+  return find_stmt(
+      program, [](const Function* f) { return f->func_type == FuncType::Opaque; },
+      [](const Stmt* stmt) { return dyn_scope(stmt, ScopeKind::Hierarchy) != nullptr; });
+}
+
+Span incore_scopes(const Program* program) {
+  return find_stmt(program, is_outlining_parent,
+                   [](const Stmt* stmt) { return dyn_scope(stmt, ScopeKind::InCore) != nullptr; });
+}
+
+Span cluster_scopes(const Program* program) {
+  return find_stmt(program, is_outlining_parent, [](const Stmt* stmt) {
+    return dyn_scope(stmt, ScopeKind::Cluster) != nullptr || dyn_scope(stmt, ScopeKind::Spmd) != nullptr;
+  });
+}
 
 // Scalars of a tensor, its extents and views of it stay tensor ops in kernels; everything else becomes tile
 // ops.

@@ -5,6 +5,7 @@
 #include "passes/control_flow/jumps.h"
 #include "passes/pass.h"
 #include "passes/statement.h"
+#include "support/check.h"
 #include "support/diag/pass.h"
 
 namespace pldc {
@@ -33,7 +34,8 @@ std::uint64_t trip_count(std::int64_t start, std::int64_t stop, std::int64_t ste
   if (step > 0 ? start >= stop : start <= stop) return 0;
   const auto distance = step > 0 ? static_cast<std::uint64_t>(stop) - static_cast<std::uint64_t>(start)
                                  : static_cast<std::uint64_t>(start) - static_cast<std::uint64_t>(stop);
-  const auto stride = step > 0 ? static_cast<std::uint64_t>(step) : std::uint64_t{0} - static_cast<std::uint64_t>(step);
+  const auto stride =
+      step > 0 ? static_cast<std::uint64_t>(step) : std::uint64_t{0} - static_cast<std::uint64_t>(step);
   return (distance - 1) / stride + 1;
 }
 
@@ -84,7 +86,9 @@ class Unroller : public Rewriter {
 
   // Null if the loop cannot be unrolled; why is reported to `diags` unless that is null.
   std::optional<Trips> trips_of(const ForStmt* loop, DiagSink* diags) {
-    const auto place = [&](const Expr* e) { return e->span.valid() && dyn<Var>(e) == nullptr ? e->span : loop->span; };
+    const auto place = [&](const Expr* e) {
+      return e->span.valid() && dyn<Var>(e) == nullptr ? e->span : loop->span;
+    };
     Trips trips{};
     const auto read = [&](const Expr* e, std::string_view which, std::int64_t& value) {
       if (const auto number = constant(e)) {
@@ -141,12 +145,10 @@ class Unroller : public Rewriter {
   }
   std::int64_t size_of_unrolled(const ForStmt* loop, std::int64_t body) {
     const auto trips = trips_of(loop, &diags_);
-    if (!loop->iter_args.empty()) {
-      diags_.report<diag::unroll_with_carries>(loop->span)
-          .help("assign the variable in the body without init_values, or use pl.range");
-    }
+    PLDC_CHECK(loop->iter_args.empty(), "the reader refuses unrolled loops that carry values");
     if (has_jump(loop->body)) {
-      diags_.report<diag::unroll_with_jump>(loop->span).help("use pl.range, or put the rest of the body into an if");
+      diags_.report<diag::unroll_with_jump>(loop->span)
+          .help("use pl.range, or put the rest of the body into an if");
     }
     return trips ? static_cast<std::int64_t>(trips->count) * body : body;
   }

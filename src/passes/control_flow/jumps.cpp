@@ -27,7 +27,8 @@ using Made = std::unordered_set<const Stmt*>;
 
 class LoopVariable : public Rewriter {
  public:
-  LoopVariable(Context& context, Made& made, const Var* from, const Var* to) : Rewriter(context), made_(made) {
+  LoopVariable(Context& context, Made& made, const Var* from, const Var* to)
+      : Rewriter(context), made_(made) {
     substitute(from, to);
   }
   void stmt(const Stmt* s, Stmts& out) override {
@@ -131,7 +132,8 @@ class JumpLowering : public Rewriter {
       body.pop_back();
       yield = bound(last, body);
     }
-    body.push_back(guard(left, {ctx().assign(index, ctx().binary(BinaryOp::Add, index, step, span), span)}, span));
+    body.push_back(
+        guard(left, {ctx().assign(index, ctx().binary(BinaryOp::Add, index, step, span), span)}, span));
     if (yield != nullptr) body.push_back(yield);
 
     WhileStmt n{};
@@ -174,20 +176,20 @@ class JumpLowering : public Rewriter {
     if (const auto value = const_int(step)) {
       return *value > 0 ? up : ctx().binary(BinaryOp::Gt, index, stop, span);
     }
-    if (const auto* negative = dyn<Unary>(step); negative != nullptr && negative->op == UnaryOp::Neg &&
-                                                 const_int(negative->operand).value_or(0) > 0) {
+    if (const auto* negative = dyn<Unary>(step);
+        negative != nullptr && negative->op == UnaryOp::Neg && const_int(negative->operand).value_or(0) > 0) {
       return ctx().binary(BinaryOp::Gt, index, stop, span);
     }
     const Expr* zero = ctx().const_int(0, scalar_dtype(step->type).value_or(DType::INDEX), span);
     const Expr* down = ctx().binary(BinaryOp::Gt, index, stop, span);
     return ctx().binary(
-        BinaryOp::Or,
-        ctx().binary(BinaryOp::And, ctx().binary(BinaryOp::Gt, step, zero, span), up, span),
+        BinaryOp::Or, ctx().binary(BinaryOp::And, ctx().binary(BinaryOp::Gt, step, zero, span), up, span),
         ctx().binary(BinaryOp::And, ctx().binary(BinaryOp::Lt, step, zero, span), down, span), span);
   }
 
   const Expr* and_not(const Expr* condition, const Var* left) {
-    return ctx().binary(BinaryOp::And, condition, ctx().unary(UnaryOp::Not, left, condition->span), condition->span);
+    return ctx().binary(BinaryOp::And, condition, ctx().unary(UnaryOp::Not, left, condition->span),
+                        condition->span);
   }
   const Stmt* guard(const Var* left, const Stmts& rest, Span span) {
     IfStmt n{};
@@ -433,24 +435,11 @@ class JumpLowering : public Rewriter {
     return ctx().make(n);
   }
 
-  static const Stmt* first_jump(Body body) {
-    for (const Stmt* s : body) {
-      if (s->kind == StmtKind::Break || s->kind == StmtKind::Continue) return s;
-      if (is_loop(s)) continue;
-      const Stmt* inner = nullptr;
-      for_each_body(s, [&](Body b) {
-        if (inner == nullptr) inner = first_jump(b);
-      });
-      if (inner != nullptr) return inner;
-    }
-    return nullptr;
-  }
-
   DiagSink& diags_;
   const std::function<bool(const Stmt*)>& wanted_;
   std::uint32_t count_ = 0;
   Loop loop_;
-  std::vector<const Var*> defined_;           // on the way to the statement at hand
+  std::vector<const Var*> defined_;  // on the way to the statement at hand
   Made made_;                        // ifs whose results, if any, are the carries
 };
 
@@ -466,11 +455,20 @@ bool has_jump(const Stmt* stmt, StmtKind kind) {
   return found;
 }
 
-bool has_jump(Body body) {
-  return std::any_of(body.begin(), body.end(), [](const Stmt* s) {
-    return has_jump(s, StmtKind::Break) || has_jump(s, StmtKind::Continue);
-  });
+const Stmt* first_jump(Body body) {
+  for (const Stmt* s : body) {
+    if (s->kind == StmtKind::Break || s->kind == StmtKind::Continue) return s;
+    if (is_loop(s)) continue;
+    const Stmt* inner = nullptr;
+    for_each_body(s, [&](Body b) {
+      if (inner == nullptr) inner = first_jump(b);
+    });
+    if (inner != nullptr) return inner;
+  }
+  return nullptr;
 }
+
+bool has_jump(Body body) { return first_jump(body) != nullptr; }
 
 const Function* lower_jumps(Context& context, DiagSink& diags, const Function* function,
                             const std::function<bool(const Stmt* loop)>& wanted) {

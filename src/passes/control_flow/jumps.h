@@ -16,6 +16,8 @@ namespace pldc {
 // Whether a break or a continue in `body` belongs to the loop around it.
 bool has_jump(Body body);
 bool has_jump(const Stmt* stmt, StmtKind kind);
+// The first such jump; null if there is none.
+const Stmt* first_jump(Body body);
 
 // Lowers the jumps of the loops for which `wanted` holds, innermost first; loops of kinds that run their iterations in
 // any order keep a break. Returns the same function if nothing changed; reports to `diags` what it cannot do.

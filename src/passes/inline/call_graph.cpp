@@ -27,7 +27,8 @@ CallGraph::CallGraph(const Program* program) {
     InlineFunction& entry = inline_.emplace(f->name, InlineFunction{f, nullptr, {}}).first->second;
     order_.push_back(f->name);
     if (!f->body.empty()) entry.ret = dyn<ReturnStmt>(f->body.back());
-    walk_stmts(f->body, [&](const Stmt* s) { for_each_def(s, [&](const Var* v) { entry.assigned.insert(v); }); });
+    walk_stmts(f->body,
+               [&](const Stmt* s) { for_each_def(s, [&](const Var* v) { entry.assigned.insert(v); }); });
   }
 }
 
@@ -91,7 +92,9 @@ bool CallGraph::check_cycles(DiagSink& diags, std::vector<const InlineFunction*>
       for (auto frame = begin; frame != stack.end(); ++frame) {
         if (chain.size() < 400) chain += std::string(frame->at->function->name.text()) + " -> ";
       }
-      diags.report<diag::inline_cycle>(callee->function->name_span, chain + std::string(callee->function->name.text()))
+      diags
+          .report<diag::inline_cycle>(callee->function->name_span,
+                                      chain + std::string(callee->function->name.text()))
           .help("an Inline function is copied to where it is called: write the recursion as a loop");
       return false;
     }

@@ -11,8 +11,8 @@ namespace pldc::inlining {
 
 struct InlineFunction {
   const Function* function;
-  const ReturnStmt* ret = nullptr;              // the last statement; null: it returns nothing
-  std::unordered_set<const Var*> assigned;      // variables that the body binds, parameters among them
+  const ReturnStmt* ret = nullptr;          // the last statement; null: it returns nothing
+  std::unordered_set<const Var*> assigned;  // variables that the body binds, parameters among them
 };
 
 class CallGraph {

@@ -42,7 +42,8 @@ class Marker : public Rewriter {
     }
     std::unordered_set<const Expr*> read;
     walk_stmts(scope->body, [&](const Stmt* inner) {
-      for_each_expr(inner, [&](const Expr* root) { walk_expr(root, [&](const Expr* e) { read.insert(e); }); });
+      for_each_expr(inner,
+                    [&](const Expr* root) { walk_expr(root, [&](const Expr* e) { read.insert(e); }); });
     });
     std::vector<const Var*> used;
     for (const Var* v : marked_) {

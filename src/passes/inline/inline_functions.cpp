@@ -122,7 +122,9 @@ class Splicer : public Rewriter {
     }
     const auto* call = dyn<Call>(e);
     const auto* submit = dyn<Submit>(e);
-    const Name callee = submit != nullptr ? submit->function : call != nullptr && !call->is_op() ? call->function : Name{};
+    const Name callee = submit != nullptr                   ? submit->function
+                        : call != nullptr && !call->is_op() ? call->function
+                                                            : Name{};
     if (const InlineFunction* f = callee.empty() ? nullptr : shared_.graph.find(callee)) {
       shared_.env.diags.report<diag::inline_call_left>(e->span.valid() ? e->span : statement_, callee.text())
           .note(f->function->name_span, "the Inline function")
@@ -223,8 +225,8 @@ class Splicer : public Rewriter {
   // Whether the parameter must be a variable of its own rather than the argument wherever it occurs. The reference copies
   // nothing; it then changes the caller's variable where the callee assigns its parameter, which is right only if nobody
   // looks at that variable again, and runs a launch in an argument as often as the parameter is read.
-  bool needs_copy(const InlineFunction& callee, const Call* call, const std::vector<const Expr*>& args, std::size_t i,
-                  const Stmt* s) {
+  bool needs_copy(const InlineFunction& callee, const Call* call, const std::vector<const Expr*>& args,
+                  std::size_t i, const Stmt* s) {
     const Param& param = callee.function->params[i];
     if (launches(args[i])) return true;
     if (callee.assigned.count(param.var) == 0) return false;
@@ -284,7 +286,8 @@ class Splicer : public Rewriter {
       value = own;
     }
     if (uses_.reads(assign->var) > uses_.element_reads(assign->var)) {
-      out.push_back(ctx().assign(define(assign->var), ctx().make_tuple(ctx().list(values), assign->span), assign->span));
+      out.push_back(ctx().assign(define(assign->var), ctx().make_tuple(ctx().list(values), assign->span),
+                                 assign->span));
     }
     elements_[assign->var] = std::move(values);
   }

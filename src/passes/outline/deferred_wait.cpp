@@ -10,14 +10,14 @@ constexpr std::int64_t kMaxWaits = 64;
 
 bool has_wait(const Expr* e) {
   bool found = false;
-  walk_expr(e, [&](const Expr* part) { found = found || op_call(part, OpId::pld_system_defer_wait) != nullptr; });
+  walk_expr(
+      e, [&](const Expr* part) { found = found || op_call(part, OpId::pld_system_defer_wait) != nullptr; });
   return found;
 }
 bool has_wait(Body body) {
   bool found = false;
-  walk_stmts(body, [&](const Stmt* s) {
-    for_each_expr(s, [&](const Expr* e) { found = found || has_wait(e); });
-  });
+  walk_stmts(body,
+             [&](const Stmt* s) { for_each_expr(s, [&](const Expr* e) { found = found || has_wait(e); }); });
   return found;
 }
 
@@ -34,7 +34,8 @@ class Checker {
 
  private:
   void refuse(const Stmt* s, std::string_view what) {
-    diags_.report<diag::deferred_wait_body>(s->span, what).help("do this in a kernel that is launched before");
+    diags_.report<diag::deferred_wait_body>(s->span, what)
+        .help("do this in a kernel that is launched before");
   }
 
   std::int64_t stmt(const Stmt* s) {
@@ -91,8 +92,8 @@ class Checker {
     const auto stop = const_int(s->stop);
     const auto step = const_int(s->step);
     constexpr std::int64_t kLimit = std::int64_t{1} << 30;
-    const bool known = start && stop && step && *step != 0 && std::abs(*start) < kLimit && std::abs(*stop) < kLimit &&
-                       std::abs(*step) < kLimit;
+    const bool known = start && stop && step && *step != 0 && std::abs(*start) < kLimit &&
+                       std::abs(*stop) < kLimit && std::abs(*step) < kLimit;
     const std::int64_t distance = !known ? 0 : *step > 0 ? *stop - *start : *start - *stop;
     if (distance <= 0) {
       diags_.report<diag::deferred_wait_loop>(s->span).help("write the bounds as numbers");

@@ -155,9 +155,9 @@ std::vector<ParamDirection> directions_of(Body body, const Interface& scope,
     if (callees == nullptr || found == callees->end()) return;
     for (std::size_t i = 0; i < args.size() && i < found->second->params.size(); ++i) {
       const auto* v = dyn<Var>(args[i]);
-      const auto at = std::find(scope.inputs.begin(), scope.inputs.end(), v);
-      if (v == nullptr || v->is_iter_arg || at == scope.inputs.end()) continue;
-      ParamDirection& direction = out[static_cast<std::size_t>(at - scope.inputs.begin())];
+      const auto at = memory.find(v);
+      if (v == nullptr || v->is_iter_arg || at == memory.end() || scope.inputs[at->second] != v) continue;
+      ParamDirection& direction = out[at->second];
       direction = std::max(direction, found->second->params[i].direction);
     }
   };

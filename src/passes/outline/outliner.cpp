@@ -50,7 +50,9 @@ struct LastUses {
 class KernelBody : public Rewriter {
  public:
   KernelBody(Context& context, const Interface& scope, const ScopeStmt* unwrapped)
-      : Rewriter(context), targets_(scope.store_targets.begin(), scope.store_targets.end()), unwrapped_(unwrapped) {}
+      : Rewriter(context),
+        targets_(scope.store_targets.begin(), scope.store_targets.end()),
+        unwrapped_(unwrapped) {}
 
   const Var* parameter(const Var* input) {
     const Var* param = ctx().var(input->name, type(input->type), input->span);
@@ -110,7 +112,7 @@ class KernelBody : public Rewriter {
 // Rewrites one function, or the body of a scope that becomes one.
 class ScopeRewriter : public Rewriter {
  public:
-  ScopeRewriter(Outliner& outliner, const std::unordered_set<const Var*>& locals, std::string name, NamePool names)
+  ScopeRewriter(Outliner& outliner, std::unordered_set<const Var*>& locals, std::string name, NamePool names)
       : Rewriter(outliner.env_.ir),
         outliner_(outliner),
         locals_(locals),
@@ -218,7 +220,7 @@ class ScopeRewriter : public Rewriter {
   Attrs launch_attrs(const ScopeStmt* s, const Interface& scope, bool submit);
 
   Outliner& outliner_;
-  const std::unordered_set<const Var*>& locals_;
+  std::unordered_set<const Var*>& locals_;
   std::string name_;  // of the function
   NamePool names_;    // of its variables and of what was outlined from it
   ScopeRewriter* outer_ = nullptr;
@@ -257,9 +259,9 @@ bool ScopeRewriter::check(const ScopeStmt* s) {
   });
   for (const Stmt* inner : s->body) {
     if (inner->kind == StmtKind::Yield) report(inner, "pl.yield_");
-    if (has_jump(inner, StmtKind::Break)) report(inner, "break");
-    if (has_jump(inner, StmtKind::Continue)) report(inner, "continue");
   }
+  if (const Stmt* jump = first_jump(s->body))
+    report(jump, jump->kind == StmtKind::Break ? "break" : "continue");
   return diags.error_count() == errors;
 }
 
@@ -278,20 +280,20 @@ const ScopeStmt* ScopeRewriter::spmd_inside(const ScopeStmt* s, const Interface&
         .help("put each into a pl.cluster() of its own");
     return nullptr;
   }
-  for (const auto& [key, what] : {std::pair{"task_id_var", "a task id"},
-                                  std::pair{"manual_dep_edges", "dependencies"},
-                                  std::pair{"predicate", "a predicate"},
-                                  std::pair{"allow_early_resolve", "allow_early_resolve"}}) {
+  for (const auto& [key, what] :
+       {std::pair{"task_id_var", "a task id"}, std::pair{"manual_dep_edges", "dependencies"},
+        std::pair{"predicate", "a predicate"}, std::pair{"allow_early_resolve", "allow_early_resolve"}}) {
     if (find_attr(found[0]->attrs, key) == nullptr) continue;
     diags.report<diag::cluster_spmd_launch>(found[0]->span, what).help("write it at the pl.cluster()");
     return nullptr;
   }
   const Var* inside = nullptr;
   for_each_var_in(found[0]->core_num, [&](const Var* v) {
-    if (locals_.count(v) != 0 && std::find(scope.inputs.begin(), scope.inputs.end(), v) == scope.inputs.end()) inside = v;
+    if (locals_.count(v) != 0 && std::find(scope.inputs.begin(), scope.inputs.end(), v) == scope.inputs.end())
+      inside = v;
   });
   if (inside == nullptr) return found[0];
-  diags.report<diag::spmd_count_inside>(found[0]->span, inside->name.text())
+  diags.report<diag::spmd_count_inside>(found[0]->span, auto_name_stem(inside->name.text()))
       .note(s->span, "the cluster")
       .help("compute it before the cluster");
   return nullptr;
@@ -336,11 +338,14 @@ Attrs ScopeRewriter::launch_attrs(const ScopeStmt* s, const Interface& scope, bo
   const auto position = [&](const Var* v) {
     return std::find(scope.inputs.begin(), scope.inputs.end(), v) - scope.inputs.begin();
   };
-  const auto captured = [&](const Var* v) { return position(v) != static_cast<std::ptrdiff_t>(scope.inputs.size()); };
+  const auto captured = [&](const Var* v) {
+    return position(v) != static_cast<std::ptrdiff_t>(scope.inputs.size());
+  };
   if (const AttrValue* dumps = find_attr(s->attrs, "dump_vars")) {
     std::vector<const Var*> vars(dumps->vars.begin(), dumps->vars.end());
     std::erase_if(vars, [&](const Var* v) { return !captured(v); });
-    if (!submit) std::sort(vars.begin(), vars.end(), [&](auto* a, auto* b) { return position(a) < position(b); });
+    if (!submit)
+      std::sort(vars.begin(), vars.end(), [&](auto* a, auto* b) { return position(a) < position(b); });
     for (const Var*& v : vars) v = use(v);
     if (!vars.empty()) out.push_back({ctx().name("dump_vars"), AttrValue::of_vars(ctx().list(vars))});
   }
@@ -348,7 +353,7 @@ Attrs ScopeRewriter::launch_attrs(const ScopeStmt* s, const Interface& scope, bo
     std::vector<std::int64_t> indices;
     for (const Var* v : overrides->vars) {
       if (!captured(v)) {
-        outliner_.env_.diags.report<diag::no_dep_not_captured>(s->span, v->name.text())
+        outliner_.env_.diags.report<diag::no_dep_not_captured>(s->span, auto_name_stem(v->name.text()))
             .help("take it out of no_dep_args");
         continue;
       }
@@ -370,24 +375,24 @@ void ScopeRewriter::outline(const ScopeStmt* s, Stmts& out) {
 
   // Scopes inside first: then this one is plain statements.
   NamePool inner_names;
-  walk_stmts(s->body, [&](const Stmt* inner) { for_each_def(inner, [&](const Var* v) { inner_names.add(v->name.text()); }); });
+  walk_stmts(s->body, [&](const Stmt* inner) {
+    for_each_def(inner, [&](const Var* v) { inner_names.add(v->name.text()); });
+  });
   ScopeRewriter inner(*this, name, std::move(inner_names));
   const Body body = inner.body(s->body);
-  std::unordered_set<const Var*> extended;  // the variables that calls of inner scopes introduce
-  const std::unordered_set<const Var*>* locals = &locals_;
   if (body.data() != s->body.data()) {
-    extended = locals_;
-    walk_stmts(body, [&](const Stmt* st) { for_each_def(st, [&](const Var* v) { extended.insert(v); }); });
-    locals = &extended;
+    // The calls of inner scopes have introduced variables.
+    walk_stmts(body, [&](const Stmt* st) { for_each_def(st, [&](const Var* v) { locals_.insert(v); }); });
   }
-  const Interface scope = interface_of(body, *locals, kind.store_targets);
+  const Interface scope = interface_of(body, locals_, kind.store_targets);
   const ScopeStmt* spmd = spmd_inside(s, scope);
   if (diags.error_count() != errors) return;
 
   // Results.
   const bool everything = !lists_.back().bare && !anything_needed();
   std::vector<const Var*> outputs;
-  std::unordered_map<const Var*, std::vector<const Var*>> was;  // a variable of the body -> names that it had before
+  std::unordered_map<const Var*, std::vector<const Var*>>
+      was;  // a variable of the body -> names that it had before
   for (const auto& [from, to] : inner.renamed()) was[to].push_back(from);
   for (const Var* v : scope.defined) {
     if (scope.stored.count(v) != 0) continue;
@@ -446,7 +451,8 @@ void ScopeRewriter::outline(const ScopeStmt* s, Stmts& out) {
   const AttrValue* deps = find_attr(s->attrs, "manual_dep_edges");
   const AttrValue* predicate = find_attr(s->attrs, "predicate");
   const bool level = kind.scope == ScopeKind::Hierarchy;
-  const bool submit = !level && (task != nullptr || deps != nullptr || predicate != nullptr || flag("allow_early_resolve"));
+  const bool submit =
+      !level && (task != nullptr || deps != nullptr || predicate != nullptr || flag("allow_early_resolve"));
   const ScopeStmt* launch = spmd != nullptr ? spmd : s;
   std::vector<const Expr*> args;
   for (const Var* input : scope.inputs) args.push_back(expr(input));
@@ -459,22 +465,21 @@ void ScopeRewriter::outline(const ScopeStmt* s, Stmts& out) {
     }
   }
   // New names for the targets of stores, which hold after the call.
-  std::vector<const Var*> targets(outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(plain_outputs));
-  const auto results_of = [&](const Var* target) {
-    const Var* fresh = ctx().var(ctx().name(names_.fresh_like(target->name.text())), type(target->type), target->span);
-    rename(target, fresh);
-    for (const auto& [result, of] : scope.stored) {
-      if (of == target) rename(result, fresh);
-    }
-    return fresh;
-  };
+  std::vector<const Var*> targets(outputs.begin(),
+                                  outputs.begin() + static_cast<std::ptrdiff_t>(plain_outputs));
   const Expr* core_num = launch->scope == ScopeKind::Spmd ? expr(launch->core_num) : nullptr;
   const Expr* condition = submit && predicate != nullptr ? expr(predicate->expr) : nullptr;
   std::vector<const Expr*> dependencies;
   if (submit && deps != nullptr) {
     for (const Var* v : deps->vars) dependencies.push_back(expr(v));
   }
-  for (std::size_t i = plain_outputs; i < outputs.size(); ++i) targets.push_back(results_of(outputs[i]));
+  for (const Var* target : scope.store_targets) {
+    const Var* fresh =
+        ctx().var(ctx().name(names_.fresh_like(target->name.text())), type(target->type), target->span);
+    targets.push_back(fresh);
+    rename(target, fresh);
+  }
+  for (const auto& [result, target] : scope.stored) rename(result, use(target));
   for (const auto& [from, to] : inner.renamed()) {
     const auto stored = scope.stored.find(to);
     rename(from, stored != scope.stored.end() ? use(stored->second) : use(to));
@@ -497,8 +502,9 @@ void ScopeRewriter::outline(const ScopeStmt* s, Stmts& out) {
     result_types.push_back(ctx().scalar(DType::TASK_ID));
     n.type = ctx().tuple(ctx().list(result_types));
     value = ctx().make(n);
-    targets.push_back(task != nullptr ? use(task->var())
-                                      : ctx().var(ctx().name(names_.fresh_like("tid")), result_types.back(), s->span));
+    targets.push_back(task != nullptr
+                          ? use(task->var())
+                          : ctx().var(ctx().name(names_.fresh_like("tid")), result_types.back(), s->span));
   } else {
     std::vector<Attr> all(attrs.begin(), attrs.end());
     if (core_num != nullptr) {
@@ -518,12 +524,14 @@ void ScopeRewriter::outline(const ScopeStmt* s, Stmts& out) {
     const Var* all = ctx().var(ctx().name("ret__tmp_v0"), value->type, s->span);
     out.push_back(ctx().assign(all, value, s->span));
     for (std::size_t i = 0; i < targets.size(); ++i) {
-      out.push_back(ctx().assign(targets[i], ctx().tuple_get(all, static_cast<std::int64_t>(i), s->span), s->span));
+      out.push_back(
+          ctx().assign(targets[i], ctx().tuple_get(all, static_cast<std::int64_t>(i), s->span), s->span));
     }
   }
 }
 
-Outliner::Outliner(PassEnv& env, const Program* program, const Kind& kind) : env_(env), kind_(kind), tracer_(program) {
+Outliner::Outliner(PassEnv& env, const Program* program, const Kind& kind)
+    : env_(env), kind_(kind), tracer_(program) {
   for (const Function* f : program->functions) functions_.emplace(f->name, f);
 }
 
@@ -531,7 +539,7 @@ const Function* Outliner::run(const Function* f) {
   bool any = false;
   walk_stmts(f->body, [&](const Stmt* s) { any = any || dyn_scope(s, kind_.scope) != nullptr; });
   if (!any) return f;
-  const auto locals = locals_of(f);
+  auto locals = locals_of(f);
   return ScopeRewriter(*this, locals, std::string(f->name.text()), NamePool(f)).function(f);
 }
 
@@ -542,11 +550,14 @@ void Outliner::add(const Function* f) {
 }
 
 std::string Outliner::unique_name(std::string_view wanted, std::string_view function, NamePool& names) {
-  const auto taken = [&](const std::string& name) { return names.has(name) || find(env_.ir.name(name)) != nullptr; };
+  const auto taken = [&](const std::string& name) {
+    return names.has(name) || find(env_.ir.name(name)) != nullptr;
+  };
   std::string name(wanted);
   if (!names.has(name) && taken(name)) name = std::string(function) + "_" + name;
   const std::string base = name;
-  for (int i = 0; taken(name); ++i) name = base + "_" + std::to_string(i);
+  // Numbers that were taken stay taken.
+  for (int& i = next_number_[base]; taken(name); ++i) name = base + "_" + std::to_string(i);
   names.add(name);
   return name;
 }
@@ -556,12 +567,14 @@ const Function* Outliner::find(Name name) const {
   return found != functions_.end() ? found->second : nullptr;
 }
 
-const Program* with_functions(Context& context, const Program* program, const std::vector<const Function*>& changed,
+const Program* with_functions(Context& context, const Program* program,
+                              const std::vector<const Function*>& changed,
                               const std::vector<const Function*>& made) {
   std::vector<const Function*> all = made;
   for (const Function* f : changed) all.push_back(f);
   std::sort(all.begin(), all.end(), [](const Function* a, const Function* b) { return a->name < b->name; });
-  if (all.size() == program->functions.size() && std::equal(all.begin(), all.end(), program->functions.begin()))
+  if (all.size() == program->functions.size() &&
+      std::equal(all.begin(), all.end(), program->functions.begin()))
     return program;
   Program n = *program;
   n.functions = context.list(all);

@@ -55,10 +55,12 @@ class Outliner {
   ParamTracer tracer_;
   std::unordered_map<Name, const Function*> functions_;
   std::vector<const Function*> made_;
+  std::unordered_map<std::string, int> next_number_;
 };
 
 // The program with `changed` in place of the functions of these names and `made` added.
-const Program* with_functions(Context& context, const Program* program, const std::vector<const Function*>& changed,
+const Program* with_functions(Context& context, const Program* program,
+                              const std::vector<const Function*>& changed,
                               const std::vector<const Function*>& made);
 
 // The variables that the function binds, parameters included; others are symbols of dynamic dims.

@@ -14,15 +14,12 @@ void for_each_var_in_type(const Type* type, F&& f) {
   });
 }
 
+// Operands first, then the types that calls bring.
 template <class F>
 void for_each_var_in(const Expr* root, F&& f) {
-  walk_expr(root, [&](const Expr* e) {
-    if (const auto* v = dyn<Var>(e)) {
-      f(v);
-    } else if (e->kind == ExprKind::Call) {
-      for_each_var_in_type(e->type, f);
-    }
-  });
+  if (const auto* v = dyn<Var>(root)) f(v);
+  for_each_child(root, [&](const Expr* child) { for_each_var_in(child, f); });
+  if (root->kind == ExprKind::Call) for_each_var_in_type(root->type, f);
 }
 
 // What the statement itself reads, not its bodies.
