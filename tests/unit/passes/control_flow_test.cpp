@@ -30,7 +30,8 @@ std::string as_body(std::string_view text) {
     std::string line(text.substr(begin, end - begin));
     begin = end + 1;
     const std::size_t is = line.find(" = ");
-    if (is != std::string::npos && line.find("init_values") == std::string::npos)
+    if (is != std::string::npos && line.find("init_values") == std::string::npos &&
+        line.find(": pl.") == std::string::npos)
       line.replace(is, 3,
                    line.find("__tmp") < is && line.find("yield__") == std::string::npos &&
                            line.find("stop__") == std::string::npos
