@@ -500,6 +500,17 @@ void FunctionEmitter::bind_result(const Var* result, const Expr* value) {
   }
 }
 
+// Symbols that say how much of a parameter holds data mean what the argument says there.
+void FunctionEmitter::bind_valid_symbols(const Type* param, const Type* argument) {
+  const auto* tensor = dyn<TensorType>(param);
+  if (tensor == nullptr || tensor->view == nullptr) return;
+  const List<const Expr*> extents = valid_shape_of(argument);
+  for (std::size_t i = 0; i < tensor->view->valid_shape.size() && i < extents.size(); ++i) {
+    const auto* symbol = dyn<Var>(tensor->view->valid_shape[i]);
+    if (symbol != nullptr && symbol != extents[i]) names_.alias(symbol, scalar_.as(extents[i], DType::INDEX));
+  }
+}
+
 void FunctionEmitter::expand(const Function* callee, List<const Expr*> args, const Expr* call,
                              const Var* result) {
   const auto on_the_way = [&](const Expansion& e) { return e.function == callee; };
@@ -513,6 +524,7 @@ void FunctionEmitter::expand(const Function* callee, List<const Expr*> args, con
     const Var* from = root(args[i]);
     if (dyn<TensorType>(param->type) != nullptr || dyn<ArrayType>(param->type) != nullptr) {
       names_.alias(param, tensor(args[i]));
+      bind_valid_symbols(param->type, args[i]->type);
     } else if (const auto dtype = scalar_dtype(param->type)) {
       const std::string text = scalar_.as(args[i], *dtype);
       // Evaluated once, as an argument is.

@@ -103,6 +103,7 @@ class FunctionEmitter {
   void leave(std::string_view text);
   void function_return(const ReturnStmt* stmt, bool tail);
   // The result of an expanded call is another name for the value.
+  void bind_valid_symbols(const Type* param, const Type* argument);
   void bind_result(const Var* result, const Expr* value);
   // Declares a C++ variable for a carried value or a result, or makes it another name; the name is empty then.
   std::string carry(const Var* var, const Expr* init);

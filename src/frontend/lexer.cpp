@@ -221,7 +221,8 @@ Token Lexer::name_or_number(unsigned char c) {
 std::uint32_t Lexer::take_path() {
   const char* data = text_.data();
   const auto size = static_cast<std::uint32_t>(text_.size());
-  while (at_ + 1 < size && data[at_] == '.' && kChars[static_cast<unsigned char>(data[at_ + 1])].cls == Class::NameStart) {
+  while (at_ + 1 < size && data[at_] == '.' &&
+         kChars[static_cast<unsigned char>(data[at_ + 1])].cls == Class::NameStart) {
     at_ += 2;
     while (at_ < size && is_name_char(data[at_])) ++at_;
   }

@@ -15,9 +15,9 @@ class Lexer {
  public:
   Lexer(const SourceFile& file, DiagSink& diags, std::uint32_t max_depth);
 
-  Token next() {
-    Token token;
-    return next_plain(token) ? token : next_other();
+  [[gnu::always_inline]] Token next() {
+    const Token token = next_plain();
+    return token.kind != Tok::Error ? token : next_other();
   }
 
   std::string_view text() const { return text_; }
@@ -60,9 +60,7 @@ class Lexer {
 
  private:
   // What a character can begin. The plain ones make most of every text and are handled in line.
-  enum class Class : std::uint8_t {
-    Bad, Space, NameStart, Digit, Quote, Hash, LineEnd, Punct, High
-  };
+  enum class Class : std::uint8_t { Bad, Space, NameStart, Digit, Quote, Hash, LineEnd, Punct, High };
   enum class Plain : std::uint8_t { No, Always, UnlessAssign, BeforeName, Open, Close };
   struct Char {
     Class cls = Class::Bad;
@@ -71,7 +69,7 @@ class Lexer {
   };
   static const std::array<Char, 256> kChars;
   static Class class_of(char c) { return kChars[static_cast<unsigned char>(c)].cls; }
-  bool next_plain(Token& token);
+  Token next_plain();
   Token next_other();
   Token layout();
   Token name_or_number(unsigned char c);
@@ -96,46 +94,44 @@ class Lexer {
   std::vector<Comment> comments_;
 };
 
-// Names and punctuation of one character, within a line; false if another token is next.
-inline bool Lexer::next_plain(Token& token) {
-  if (pending_dedents_ != 0 || at_line_start_) return false;
+// Names and punctuation of one character, within a line; the kind is Error if another token is next.
+[[gnu::always_inline]] inline Token Lexer::next_plain() {
+  if (pending_dedents_ != 0 || at_line_start_) return {Tok::Error, 0, 0};
   const char* const data = text_.data();
   const auto size = static_cast<std::uint32_t>(text_.size());
   while (at_ < size && data[at_] == ' ') ++at_;
-  if (at_ + 1 >= size) return false;
+  if (at_ + 1 >= size) return {Tok::Error, 0, 0};
   const Char c = kChars[static_cast<unsigned char>(data[at_])];
   const std::uint32_t begin = at_;
   if (c.cls == Class::NameStart) {
     std::uint32_t end = begin + 1;
     while (end < size && is_name_char(data[end])) ++end;
     at_ = end;
-    token = {Tok::Name, begin, end};
-    return true;
+    return {Tok::Name, begin, end};
   }
   const char following = data[begin + 1];
   switch (c.plain) {
     case Plain::No:
-      return false;
+      return {Tok::Error, 0, 0};
     case Plain::Always:
       break;
     case Plain::UnlessAssign:
-      if (following == '=') return false;
+      if (following == '=') return {Tok::Error, 0, 0};
       break;
     case Plain::BeforeName:
-      if (kChars[static_cast<unsigned char>(following)].cls != Class::NameStart) return false;
+      if (kChars[static_cast<unsigned char>(following)].cls != Class::NameStart) return {Tok::Error, 0, 0};
       break;
     case Plain::Open:
-      if (depth_ >= max_depth_) return false;
+      if (depth_ >= max_depth_) return {Tok::Error, 0, 0};
       ++depth_;
       break;
     case Plain::Close:
-      if (depth_ == 0) return false;
+      if (depth_ == 0) return {Tok::Error, 0, 0};
       --depth_;
       break;
   }
   at_ = begin + 1;
-  token = {c.token, begin, at_};
-  return true;
+  return {c.token, begin, at_};
 }
 
 }  // namespace pldc

@@ -132,20 +132,19 @@ void Writer::collect_dynamics(const Program& program) {
 
 void Writer::begin_function(const Function& f) {
   ++stamp_;
-  collected_.clear();
-  const auto entry = [&](const Var* v) -> VarEntry& {
-    if (v->id >= vars_.size()) vars_.resize(std::max<std::size_t>(v->id + 1, vars_.size() * 2));
-    return vars_[v->id];
-  };
+  locals_.clear();
   const auto collect = [&](const Var* v, bool definition, bool assigned) {
-    VarEntry& e = entry(v);
+    if (v->id >= vars_.size())
+      vars_.resize(std::max<std::size_t>(v->id + 1, vars_.size() + vars_.size() / 2));
+    VarEntry& e = vars_[v->id];
     if (e.stamp != stamp_) {
-      e = VarEntry{stamp_, assigned, definition, {}};
-      if (dynamic_names_.empty() || dynamic_names_.count(v) == 0) collected_.push_back(v);
+      e = VarEntry{stamp_, static_cast<std::uint32_t>(locals_.size())};
+      locals_.push_back({v, assigned, definition});
       return;
     }
-    e.assigned = e.assigned || assigned;
-    e.defined = e.defined || definition;
+    Local& known = locals_[e.local];
+    known.assigned = known.assigned || assigned;
+    known.defined = known.defined || definition;
   };
   for (const Param& param : f.params) collect(param.var, true, false);
   walk_stmts(f.body, [&](const Stmt* s) {
@@ -165,6 +164,10 @@ void Writer::begin_function(const Function& f) {
     }
     for_each_expr(s, use);
   });
+  // Symbols of the whole program have their names already.
+  const auto is_local = [&](const Local& l) {
+    return dynamic_names_.empty() || dynamic_names_.count(l.var) == 0;
+  };
   // A hint that only one variable has prints as it is; these are reserved before any other name is made.
   const auto hint = [&](Name n) -> NameEntryState& {
     if (n.id() >= hints_.size()) hints_.resize(std::max<std::size_t>(n.id() + 1, hints_.size() * 2));
@@ -173,17 +176,19 @@ void Writer::begin_function(const Function& f) {
     return h;
   };
   bool clashes = false;
-  for (const Var* v : collected_) clashes = ++hint(v->name).count > 1 || clashes;
+  for (const Local& l : locals_) {
+    if (is_local(l)) clashes = ++hint(l.var->name).count > 1 || clashes;
+  }
   std::unordered_set<std::string_view> taken;
   if (clashes) {
-    for (const Var* v : collected_) {
-      if (hint(v->name).count == 1) taken.insert(v->name.text());
+    for (const Local& l : locals_) {
+      if (is_local(l) && hint(l.var->name).count == 1) taken.insert(l.var->name.text());
     }
   }
-  for (const Var* v : collected_) {
-    VarEntry& e = vars_[v->id];
-    NameEntryState& h = hint(v->name);
-    std::string_view printed = v->name.text();
+  for (Local& l : locals_) {
+    if (!is_local(l)) continue;
+    NameEntryState& h = hint(l.var->name);
+    std::string_view printed = l.var->name.text();
     if (h.count > 1) {
       std::string candidate(printed);
       while (taken.count(candidate) != 0)
@@ -191,19 +196,17 @@ void Writer::begin_function(const Function& f) {
       printed = storage_.copy(candidate);
       taken.insert(printed);
     }
-    if (!e.defined) {
+    if (!l.defined) {
       // Used but never bound: marks a malformed function.
       printed = storage_.copy(std::string(printed) + "__FREE_VAR");
     }
-    e.printed = printed;
+    l.printed = printed;
   }
 }
 
 std::string_view Writer::name(const Var* v) const {
-  if (v->id < vars_.size() && vars_[v->id].stamp == stamp_ && stamp_ != 0 && !vars_[v->id].printed.empty()) {
-    return vars_[v->id].printed;
-  }
-  return plain_name(v);
+  const Local* l = local(v);
+  return l != nullptr && !l->printed.empty() ? l->printed : plain_name(v);
 }
 
 std::string_view Writer::plain_name(const Var* v) const {
@@ -214,7 +217,8 @@ std::string_view Writer::plain_name(const Var* v) const {
 }
 
 bool Writer::assigned_here(const Var* v) const {
-  return v->id < vars_.size() && vars_[v->id].stamp == stamp_ && vars_[v->id].assigned;
+  const Local* l = local(v);
+  return l != nullptr && l->assigned;
 }
 
 }  // namespace pldc

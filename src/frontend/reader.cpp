@@ -31,6 +31,18 @@ const Token& Reader::peek2() {
   return tok2_;
 }
 
+Tok Reader::after_name() {
+  if (!has_tok2_ && tok_.end + 1 < file_.text().size()) {
+    const char* next = file_.text().data() + tok_.end;
+    if (*next == '.' && Lexer::begins_name(next[1])) return Tok::Dot;
+    if (*next == '(') return Tok::LParen;
+    if (*next == ',') return Tok::Comma;
+    if (*next == ')') return Tok::RParen;
+    if (*next == ']') return Tok::RBracket;
+  }
+  return peek2().kind;
+}
+
 bool Reader::accept_word(std::string_view word) {
   if (!at_word(word)) return false;
   take();
@@ -118,7 +130,9 @@ const Var* Reader::dynamic(Name name) const {
 std::vector<std::string_view> Reader::names_in_scope() const {
   std::vector<std::string_view> names;
   for (const auto& [name, before] : bound_) {
-    if (lookup(name) != nullptr) names.push_back(name.text());
+    // Names of unknown type were undefined themselves, or excused.
+    const Var* var = lookup(name);
+    if (var != nullptr && !is_unknown(var->type)) names.push_back(name.text());
     if (names.size() > 2000) break;  // suggestions are a courtesy, not worth a quadratic search
   }
   for (const auto& [name, value] : constants_) names.push_back(name.text());

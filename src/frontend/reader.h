@@ -32,6 +32,8 @@ class Reader {
   Token take();
   const Token& peek() const { return tok_; }
   const Token& peek2();
+  // The kind of the token behind the name that is next; looks at its character instead of taking it where that is enough.
+  Tok after_name();
   bool at(Tok kind) const { return tok_.kind == kind; }
   bool at_word(std::string_view word) const { return tok_.kind == Tok::Name && text(tok_) == word; }
   bool accept(Tok kind) {
@@ -151,6 +153,7 @@ class Reader {
   bool bind_symbol(Name name, const Expr* value);
   const Expr* retype_call(const Expr* value, const Type* type);
   const Type* without_memref(const Type* type);
+  Attrs shared_attrs(const std::vector<Attr>& attrs);
   // Statements that a wrapper call hoisted in front of the current one (decisions D4).
   void flush_hoisted(Block& block);
   bool read_return(Block& block, const Token& first);
@@ -361,6 +364,11 @@ class Reader {
   bool foldable_ = false;  // the expression read last is a tree of literals and module constants
   std::vector<const ConstInt*> small_dims_;
   std::unordered_map<std::string_view, const Type*> closed_types_;  // by text, see closed_type()
+  std::pair<std::string_view, DType> last_dtype_;                   // runs of one dtype are common
+  std::unordered_map<std::uint64_t, const TileType*> plain_tiles_;  // by hash, see without_memref()
+  std::unordered_map<std::uint64_t, Attrs> shared_attrs_;           // by hash, see shared_attrs()
+  // Of lists of INDEX values, by their length: most tuples are such.
+  std::vector<const Type*> index_tuples_;
   std::unordered_map<std::string, WindowDecl> windows_;  // by label
   std::uint32_t submit_temps_ = 0;
   const Expr* last_recorded_ = nullptr;  // the call read last had a recorded type

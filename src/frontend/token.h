@@ -24,7 +24,7 @@ namespace pldc {
                               X(AugAssign, "augmented assignment") X(Semicolon, "';'")                       \
                                   X(Error, "unreadable text")
 
-enum class Tok : std::uint8_t {
+enum class Tok : std::uint32_t {  // as wide as the other fields of a Token: copies of one stay in registers
 #define X(kind, text) kind,
   PLDC_TOKENS(X)
 #undef X

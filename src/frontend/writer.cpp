@@ -11,6 +11,10 @@ PrintOptions print_options(const TextStyle& style) {
 }
 
 void print(const Module& module, const PrintOptions& options, std::string& out) {
+  // About as much as was read: growing step by step would need room for the text twice.
+  std::size_t expected = 0;
+  for (const Function* f : module.program->functions) expected += f->span.end - f->span.begin;
+  out.reserve(out.size() + expected + expected / 8 + 4096);
   Writer(options, out).module(module);
 }
 

@@ -122,13 +122,22 @@ class Writer {
   // function's.
   std::vector<std::pair<const Var*, std::string>> dynamics_;  // program-wide symbols, sorted by printed name
   std::unordered_map<const Var*, std::string_view> dynamic_names_;
+  struct Local {
+    const Var* var;
+    bool assigned;  // by an assignment of this body
+    bool defined;   // parameter or any definition of this function
+    std::string_view printed = {};
+  };
+  std::vector<Local> locals_;  // of the current function
   struct VarEntry {
     std::uint32_t stamp = 0;
-    bool assigned = false;  // by an assignment of this body
-    bool defined = false;   // parameter or any definition of this function
-    std::string_view printed;
+    std::uint32_t local = 0;
   };
   std::vector<VarEntry> vars_;
+  const Local* local(const Var* v) const {
+    const bool known = v->id < vars_.size() && vars_[v->id].stamp == stamp_ && stamp_ != 0;
+    return known ? &locals_[vars_[v->id].local] : nullptr;
+  }
   struct NameEntryState {
     std::uint32_t stamp = 0;
     std::uint32_t count = 0;
@@ -136,7 +145,6 @@ class Writer {
   };
   std::vector<NameEntryState> hints_;
   std::uint32_t stamp_ = 0;
-  std::vector<const Var*> collected_;
   Arena storage_;  // of names that are not hints
 
   // Window labels: one per allocation, numbered per stem over the whole text.

@@ -46,7 +46,7 @@ class Rewriter {
   // A variable used where only a variable may stand (attribute lists, MemRef bases, windows). If it is replaced by
   // something that is no variable it stays.
   const Var* use(const Var* v);
-  const MemRef* memref(const MemRef* m);
+  virtual const MemRef* memref(const MemRef* m);
   List<WindowSlot> slots(List<WindowSlot> list);
   List<const Var*> defines(List<const Var*> list);
   const Expr* mapped(const Var* v) const {

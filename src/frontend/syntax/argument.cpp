@@ -7,9 +7,8 @@
 
 namespace pldc {
 
-// One argument: a value that is no expression (string, dtype, enum member, None), or an expression.
+// Into a fresh `arg`: a value that is no expression (string, dtype, enum member, None), or an expression.
 bool Reader::read_argument(AuthoringArg& arg) {
-  arg = AuthoringArg{};
   const std::uint32_t begin = tok_.begin;
   if (at(Tok::String)) {
     std::string_view value;
@@ -73,7 +72,9 @@ bool Reader::read_argument(AuthoringArg& arg) {
         return true;
       }
     }
-    if (const auto found = dtype_constants_.find(ctx_.name(word)); found != dtype_constants_.end()) {
+    const auto found =
+        dtype_constants_.empty() ? dtype_constants_.end() : dtype_constants_.find(ctx_.name(word));
+    if (found != dtype_constants_.end()) {
       take();
       arg = AuthoringArg(AttrValue::of_dtype(found->second), span_from(begin));
       return true;
@@ -81,7 +82,7 @@ bool Reader::read_argument(AuthoringArg& arg) {
   }
   const Expr* e = read_expr();
   if (e == nullptr) return false;
-  arg = AuthoringArg(e);
+  arg.expr = e;
   arg.span = span_from(begin);  // a variable's own place is that of its definition
   return true;
 }
@@ -90,34 +91,34 @@ bool Reader::read_argument(AuthoringArg& arg) {
 bool Reader::read_arguments(std::vector<AuthoringArg>& args, std::vector<AuthoringKeyword>& keywords,
                             Attrs& attrs) {
   std::vector<Attr> attr_list;
+  args.reserve(4);
   while (!at(Tok::RParen)) {
-    AuthoringArg arg;
-    if (at(Tok::Name) && peek2().kind == Tok::Assign) {
+    if (at(Tok::Name) && after_name() == Tok::Assign) {
       const Token key = take();
       take();
       if (text(key) == "attrs" && at(Tok::LBrace)) {
         if (!read_attr_dict(attr_list, false)) return false;
       } else {
-        if (!read_argument(arg)) return false;
+        AuthoringKeyword& keyword = keywords.emplace_back();
+        keyword.name = text(key);
+        keyword.name_span = span(key);
+        if (!read_argument(keyword.arg)) return false;
         for (const AuthoringKeyword& k : keywords) {
-          if (k.name == text(key)) {
+          if (&k != &keyword && k.name == keyword.name) {
             diags_.report<diag::duplicate_keyword>(span(key), text(key))
                 .note(k.name_span, "the first one is here");
             return false;
           }
         }
-        keywords.push_back({text(key), span(key), arg});
       }
     } else {
-      const Token first = tok_;
+      AuthoringArg& arg = args.emplace_back();
       if (!read_argument(arg)) return false;
       if (!keywords.empty()) {
         diags_.report<diag::positional_after_keyword>(arg.span).help(
             "give it a name, or move it to the front");
         return false;
       }
-      (void)first;
-      args.push_back(arg);
     }
     if (!accept(Tok::Comma)) break;
   }

@@ -1,8 +1,10 @@
 // assignment = NAME [ ":" type ] "=" expr | NAME { "," NAME } "=" expr
+#include <algorithm>
 
 #include "frontend/reader.h"
 #include "ir/same.h"
 #include "support/diag/parse.h"
+#include "support/hash.h"
 
 namespace pldc {
 
@@ -150,17 +152,31 @@ const Expr* Reader::retype_call(const Expr* value, const Type* type) {
       }
     }
   }
-  return ctx_.call_with_type(call, without_memref(type));
+  const Type* own = without_memref(type);
+  if (!is_unknown(call->type)) return ctx_.call_with_type(call, own);
+  const_cast<Call*>(call)->type = own;  // just read: nobody else has seen it
+  return call;
 }
 
 const Type* Reader::without_memref(const Type* type) {
+  const auto* tile = dyn<TileType>(type);
+  if (tile != nullptr && tile->memref != nullptr) {
+    TileType copy = *tile;
+    copy.memref = nullptr;
+    if (copy.view != nullptr) return ctx_.make(copy);
+    // Many tiles differ in nothing but the buffer.
+    std::uint64_t key = hash_combine(static_cast<std::uint64_t>(copy.dtype),
+                                     copy.space ? 1 + static_cast<std::uint64_t>(*copy.space) : 0);
+    for (const Expr* dim : copy.shape) key = hash_combine(key, reinterpret_cast<std::uintptr_t>(dim));
+    const TileType*& known = plain_tiles_[key];
+    if (known == nullptr) known = ctx_.make(copy);
+    const bool same =
+        known->dtype == copy.dtype && known->space == copy.space &&
+        std::equal(copy.shape.begin(), copy.shape.end(), known->shape.begin(), known->shape.end());
+    return same ? known : ctx_.make(copy);
+  }
   if (const auto* tensor = dyn<TensorType>(type); tensor != nullptr && tensor->memref != nullptr) {
     TensorType copy = *tensor;
-    copy.memref = nullptr;
-    return ctx_.make(copy);
-  }
-  if (const auto* tile = dyn<TileType>(type); tile != nullptr && tile->memref != nullptr) {
-    TileType copy = *tile;
     copy.memref = nullptr;
     return ctx_.make(copy);
   }

@@ -1,9 +1,18 @@
 // atom = NAME | number | True | False | call | "[" exprs "]" | "(" expr ")" | atom "[" i "]"
+#include <algorithm>
+
 #include "frontend/reader.h"
 #include "ir/authoring.h"
 #include "support/diag/parse.h"
 
 namespace pldc {
+
+namespace {
+
+constexpr std::string_view kForeignWords[] = {"None",  "lambda", "if",  "else",  "for",    "in",   "is",
+                                              "await", "yield",  "def", "while", "return", "class"};
+
+}  // namespace
 
 const Expr* Reader::read_postfix() {
   const std::uint32_t begin = tok_.begin;
@@ -111,7 +120,14 @@ const Expr* Reader::read_list(Tok close, Span open) {
   }
   if (!expect(close, "after the elements")) return nullptr;
   foldable_ = false;
-  return ctx_.make_tuple(ctx_.list(elements), span_from(begin));
+  const List<const Expr*> list = ctx_.list(elements);
+  const bool indices = std::all_of(list.begin(), list.end(),
+                                   [&](const Expr* e) { return e->type == ctx_.scalar(DType::INDEX); });
+  if (!indices) return ctx_.make_tuple(list, span_from(begin));
+  if (list.size() >= index_tuples_.size()) index_tuples_.resize(list.size() + 1, nullptr);
+  const Type*& type = index_tuples_[list.size()];
+  if (type == nullptr) type = ctx_.make_tuple(list)->type;
+  return ctx_.make(MakeTuple{{ExprKind::MakeTuple, span_from(begin), type}, list});
 }
 
 const Expr* Reader::read_atom() {
@@ -158,18 +174,19 @@ const Expr* Reader::read_name_atom() {
   const Token first = tok_;
   const std::string_view word = text(first);
   foldable_ = false;
-  const Tok second = peek2().kind;
+  const Tok second = after_name();
   if (second != Tok::Dot && second != Tok::LParen) {
     take();
     if (word == "True" || word == "False") return ctx_.const_bool(word == "True", span(first));
     const Name name = ctx_.name(word);
-    if (lookup(name) == nullptr && (word == "inf" || word == "nan") && dynamic(name) == nullptr) {
+    const Var* bound = lookup(name);
+    if (bound != nullptr && !in_type_) return bound;
+    if (bound == nullptr && (word == "inf" || word == "nan") && dynamic(name) == nullptr) {
       saw_legacy_ = true;
       const double value = word == "inf" ? std::numeric_limits<double>::infinity() : std::nan("");
       return ctx_.const_float(value, DType::FP32, span(first));
     }
-    for (const std::string_view python : {"None", "lambda", "if", "else", "for", "in", "is", "await", "yield",
-                                          "def", "while", "return", "class"}) {
+    for (const std::string_view python : kForeignWords) {
       if (word == python) {
         diags_.report<diag::unexpected_token>(span(first), "an expression", fmt::format("'{}'", word));
         return nullptr;

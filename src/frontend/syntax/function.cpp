@@ -313,6 +313,8 @@ const Function* Reader::read_body(Draft& draft) {
   }
   f.params = ctx_.list(draft.params);
   f.attrs = ctx_.list(draft.attrs);
+  draft.attrs = {};
+  draft.memref_bases = {};
   if (f.is_host_orchestrator()) {
     f.body = restore_legacy_domains(body);
   } else {

@@ -213,7 +213,7 @@ const Expr* Reader::read_const() {
   } else if (!negative && at(Tok::Name)) {
     value = read_expr();
     if (value != nullptr && value->kind != ExprKind::ConstInt && value->kind != ExprKind::ConstFloat) {
-      diags_.report<diag::const_operand>(value->span).help("pl.const takes a number and a dtype");
+      diags_.report<diag::const_operand>(span_from(number_begin)).help("pl.const takes a number and a dtype");
       return nullptr;
     }
   } else {

@@ -282,16 +282,19 @@ bool Reader::read_class() {
   }
   while (at(Tok::Newline)) take();
   if (!expect_word("class", "after @pl.program")) return true;
+  Token class_name{};
   if (at(Tok::Name)) {
-    const Token name = take();
-    if (!usable_name(name)) return true;
-    program_name_ = ctx_.name(text(name));
+    class_name = take();
+    if (!usable_name(class_name)) return true;
+    program_name_ = ctx_.name(text(class_name));
   } else {
     unexpected("the program's name");
     return true;
   }
   if (accept(Tok::LParen) && !accept(Tok::RParen)) {
-    unexpected("')' after the class name: a program has no base class");
+    if (!at(Tok::Error))
+      diags_.report<diag::foreign_python>(span(tok_), "a base class")
+          .help("write 'class {}:'", text(class_name));
     while (!at(Tok::Colon) && !at(Tok::Newline) && !at(Tok::End)) take();
   }
   if (!expect(Tok::Colon, "after the class name")) return true;
@@ -299,7 +302,12 @@ bool Reader::read_class() {
   if (at(Tok::Newline)) take();
   if (!accept(Tok::Indent)) {
     // A program without functions prints as its class line alone (G9); a person has forgotten the body.
-    if (!at(Tok::End) || authored_class_) unexpected("an indented body of the class");
+    if (!at(Tok::End)) {
+      unexpected("an indented body of the class");
+    } else if (authored_class_) {
+      diags_.report<diag::empty_block>(span(class_name), "class")
+          .help("write the program's functions below it, indented and marked @{}.function", style_.prefix);
+    }
     return true;
   }
   while (!at(Tok::Dedent) && !at(Tok::End) && !too_many()) {

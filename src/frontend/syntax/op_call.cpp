@@ -8,6 +8,7 @@
 #include "ir/check_op.h"
 #include "ir/rules.h"
 #include "support/diag/parse.h"
+#include "support/hash.h"
 
 namespace pldc {
 
@@ -158,6 +159,29 @@ void Reader::stamp_split(OpId op, std::vector<AuthoringKeyword>& keywords, Span 
   keywords.insert(keywords.begin(), split);
 }
 
+// Calls of a program have few different lists of keywords, and these are large: equal ones are stored once.
+Attrs Reader::shared_attrs(const std::vector<Attr>& attrs) {
+  std::uint64_t key = attrs.size();
+  for (const Attr& attr : attrs) {
+    const bool number = attr.value.kind <= AttrKind::ArgDirection && attr.value.kind != AttrKind::Float;
+    if (!number) return ctx_.list(attrs);
+    const std::uint64_t value = attr.value.kind == AttrKind::String
+                                    ? hash_bytes(attr.value.text)
+                                    : static_cast<std::uint64_t>(attr.value.integer);
+    key = hash_combine(hash_combine(key, attr.key.id()),
+                       hash_combine(static_cast<std::uint64_t>(attr.value.kind), value));
+  }
+  if (attrs.empty()) return {};
+  Attrs& known = shared_attrs_[key];
+  if (known.empty()) known = ctx_.list(attrs);
+  const auto same = [](const Attr& a, const Attr& b) {
+    return a.key == b.key && a.value.kind == b.value.kind &&
+           (a.value.kind == AttrKind::String ? a.value.text == b.value.text
+                                             : a.value.integer == b.value.integer);
+  };
+  return std::equal(attrs.begin(), attrs.end(), known.begin(), known.end(), same) ? known : ctx_.list(attrs);
+}
+
 // Printed text: operands and keywords as they stand.
 const Expr* Reader::literal_call(const Path& path, OpId op, std::vector<AuthoringArg>& args,
                                  std::vector<AuthoringKeyword>& keywords, Attrs attrs, Span whole) {
@@ -262,7 +286,7 @@ const Expr* Reader::literal_call(const Path& path, OpId op, std::vector<Authorin
       kwargs.push_back({ctx_.name("name"), AttrValue::of_string(ctx_.text(base))});
     }
   }
-  const Call* call = ctx_.call(op, ctx_.list(operands), ctx_.list(kwargs), attrs, ctx_.unknown(), whole);
+  const Call* call = ctx_.call(op, ctx_.list(operands), shared_attrs(kwargs), attrs, ctx_.unknown(), whole);
   DiagSink found;
   if (!check_call(found, call, CallSource::Printed)) {
     UsePlaces place(ctx_);

@@ -133,7 +133,7 @@ bool Reader::read_scope_option(ScopeOptions& o, std::string_view callee) {
     return true;
   }
   diags_.report<diag::unknown_form_option>(
-      span(key_token), key, callee,
+      span(key_token), key, fmt::format("{}.{}", style_.prefix, callee),
       "level, role, name_hint, deps, no_dep_args, dumps, allow_early_resolve, "
       "predicate, windowize, optimizations, sync_start, core_num, mode");
   return false;

@@ -10,6 +10,14 @@
 
 namespace pldc {
 
+namespace {
+
+constexpr std::string_view kForeignStatements[] = {"def",    "class",  "import", "from",
+                                                   "lambda", "try",    "raise",  "global",
+                                                   "del",    "assert", "async",  "nonlocal"};
+
+}  // namespace
+
 bool Reader::read_block(Block& block, std::string_view where, IfEmpty if_empty) {
   if (at(Tok::Newline)) take();
   if (!at(Tok::Indent)) {
@@ -44,10 +52,9 @@ bool Reader::read_block(Block& block, std::string_view where, IfEmpty if_empty) 
 
 bool Reader::at_call(std::string_view leaf) {
   if (tok_.kind != Tok::Name || text(tok_) != style_.prefix) return false;
-  const Token& dot = peek2();
-  if (dot.kind != Tok::Dot) return false;
-  const std::string_view after = file_.text().substr(dot.end, leaf.size() + 1);
-  return after.size() == leaf.size() + 1 && after.substr(0, leaf.size()) == leaf && after.back() == '(';
+  const std::string_view after = file_.text().substr(tok_.end);
+  return after.size() > leaf.size() + 1 && after.front() == '.' && after[leaf.size() + 1] == '(' &&
+         after.substr(1, leaf.size()) == leaf;
 }
 
 void Reader::read_statement(Block& block) {
@@ -171,8 +178,7 @@ bool Reader::read_simple(Block& block, const Token& first) {
       diags_.report<diag::stray_else>(span(first), word).help("indent it like the 'if' that it belongs to");
       return false;
     }
-    for (const std::string_view python : {"def", "class", "import", "from", "lambda", "try", "raise",
-                                          "global", "del", "assert", "async", "nonlocal"}) {
+    for (const std::string_view python : kForeignStatements) {
       if (word == python) {
         diags_.report<diag::foreign_python>(span(first), fmt::format("'{}'", word))
             .help(

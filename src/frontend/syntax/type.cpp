@@ -31,7 +31,7 @@ constexpr SimpleType kSimpleTypes[] = {
 
 bool Reader::read_dtype(DType& dtype) {
   const Token first = tok_;
-  if (at(Tok::Name)) {
+  if (at(Tok::Name) && !dtype_constants_.empty()) {
     if (const auto found = dtype_constants_.find(ctx_.name(text(tok_))); found != dtype_constants_.end()) {
       take();
       dtype = found->second;
@@ -44,7 +44,12 @@ bool Reader::read_dtype(DType& dtype) {
     return false;
   }
   if (path.head == style_.prefix) {
+    if (!path.rest.empty() && path.rest == last_dtype_.first) {
+      dtype = last_dtype_.second;
+      return true;
+    }
     if (const auto found = parse_enum<DType>(path.rest)) {
+      last_dtype_ = {path.rest, *found};
       dtype = *found;
       return true;
     }
@@ -105,17 +110,17 @@ const Type* Reader::read_type() {
   if (too_deep(span(tok_))) return nullptr;
   const std::string_view closed = closed_type();
   if (closed.empty()) return read_type_body();
-  const Type*& type = closed_types_[closed];
   const std::uint32_t end = tok_.begin + static_cast<std::uint32_t>(closed.size());
-  if (type == nullptr) {
-    const Type* read = read_type_body();
-    if (read != nullptr && prev_end_ == end) closed_types_[closed] = read;
-    return read;
+  const auto known = closed_types_.find(closed);
+  if (known == closed_types_.end()) {
+    const Type* type = read_type_body();
+    if (type != nullptr && prev_end_ == end) closed_types_.emplace(closed, type);
+    return type;
   }
   lex_.skip_to(end);
   prev_end_ = end;
   tok_ = lex_.next();
-  return type;
+  return known->second;
 }
 
 // The text of the type that begins here if it has no names but those of enums and fields, else nothing. Such a type means

@@ -11,6 +11,9 @@ namespace pldc::composite {
 
 namespace {
 
+// A communication context has the addresses of that many.
+constexpr std::int64_t kMaxRanks = 64;
+
 bool check_ring_signal(Expansion& out) {
   const TensorType* type = out.tensor(1);
   if (type->shape.size() != 2 || type->dtype != DType::INT32) {
@@ -20,8 +23,8 @@ bool check_ring_signal(Expansion& out) {
   }
   const auto rows = const_int(type->shape[0]);
   const auto ranks = const_int(type->shape[1]);
-  if (ranks && *ranks < 1) {
-    out.error<diag::kernel_ring_signal>(1, print_type(type));
+  if (ranks && (*ranks < 1 || *ranks > kMaxRanks)) {
+    out.error<diag::kernel_ring_signal>(1, print_type(type)).help("a domain has 1 to {} ranks", kMaxRanks);
     return false;
   }
   if (rows && ranks && *rows != 2 * (*ranks - 1)) {
@@ -87,8 +90,8 @@ class Ring {
     const auto segments = const_int(segments_);
     constexpr std::int64_t kRagged = 15;
     if (size && segments) {
-      const std::int64_t most = (*size + *segments - 1) / *segments;
-      return out_.index(fp16_ ? std::min(*size, most + kRagged) : most);
+      const std::int64_t most = *size / *segments + (*size % *segments != 0 ? 1 : 0);
+      return out_.index(!fp16_ ? most : *size - most > kRagged ? most + kRagged : *size);
     }
     const Expr* most = out_.div(out_.add(size_, out_.sub(segments_, out_.index(1))), segments_);
     return fp16_ ? out_.min(size_, out_.add(most, out_.index(kRagged))) : most;

@@ -68,7 +68,7 @@ class Lowering : public Rewriter {
   // Appends the expansion and returns the value; null after a report.
   const Expr* expand(const Call* call, std::string_view base, std::vector<const Stmt*>& out) {
     for (const Expr* arg : call->args) report_nested(arg);
-    if (!has_known_operands(call) || !check_call(env_.diags, call)) return nullptr;
+    if (!check_call(env_.diags, call) || !has_known_operands(call)) return nullptr;
     Expansion expansion(env_, call, base, counter_);
     const Expr* value = composite::expander_of(call->op)(expansion);
     const auto& statements = expansion.statements();

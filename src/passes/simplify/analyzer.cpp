@@ -44,8 +44,12 @@ template <class Op>
 const Expr* Analyzer::apply_rules(Op op, const Expr* e, DType dtype) {
   const Match::Bounds bounds_of = [this](const Expr* x) { return bounds(x); };
   for (const Rule& rule : rules_for(op)) {
+    if (rule.arithmetic && is_unsigned_int(dtype)) continue;
     Match match;
-    if (!match.matches(rule.pattern, e) || !match.holds(rule.condition, bounds_of)) continue;
+    if (!match.matches(rule.pattern, e) || !match.holds(rule.condition, bounds_of) ||
+        !match.may_copy(rule.copied)) {
+      continue;
+    }
     const Expr* result = match.build(rule.result, folder_, dtype, e->span);
     if (result == nullptr) continue;
     if (depth_ < kMaxDepth) {
@@ -106,9 +110,12 @@ Interval Analyzer::bounds(const Expr* e) {
 
 Interval Analyzer::compute_bounds(const Expr* e) {
   if (const auto* binary = dyn<Binary>(e)) {
-    return interval_of(binary->op, bounds(binary->lhs), bounds(binary->rhs));
+    const Interval result = interval_of(binary->op, bounds(binary->lhs), bounds(binary->rhs));
+    const auto dtype = int_dtype(e);
+    return dtype && is_unsigned_int(*dtype) && !result.within(range_of(*dtype)) ? range_of(*dtype) : result;
   }
   if (const auto* unary = dyn<Unary>(e)) {
+    if (is_unsigned_int(int_dtype(e).value_or(DType::BOOL))) return {};
     if (unary->op == UnaryOp::Neg) return negate(bounds(unary->operand));
     if (unary->op == UnaryOp::Abs) return absolute(bounds(unary->operand));
     return unary->op == UnaryOp::Not ? Interval{0, 1} : Interval{};

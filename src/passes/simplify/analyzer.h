@@ -1,7 +1,7 @@
 // What is known about integers at a place of the program, and the expression simplifier that uses it (passes.md 2.5 D).
 //
-// The rules read as over whole numbers: like the reference, they take for granted that no operation of the program
-// overflows its dtype.
+// The rules are those of whole numbers: like the reference, they take for granted that no signed operation of the program
+// overflows its dtype. Unsigned integers may wrap around; for them only constants are folded and order is used.
 #pragma once
 
 #include <unordered_map>
@@ -46,6 +46,13 @@ class Analyzer {
   // The simplified negation.
   const Expr* negation(const Expr* condition);
 
+  // To be called between statements: what is remembered of the expressions before does not pay there.
+  void trim() {
+    if (stable_.size() + bounds_.size() < 4096) return;
+    stable_.clear();
+    bounds_.clear();
+  }
+
   Context& ctx() { return folder_.ctx(); }
 
  private:
@@ -78,7 +85,7 @@ class Analyzer {
   // Whether a - b <= distance follows.
   bool proves_difference(const Expr* a, const Expr* b, std::int64_t distance);
   bool follows_from_facts(const Expr* a, const Expr* b, std::int64_t distance);
-  const Expr* symbolic_end(const Expr* e, bool upper);
+  const Expr* symbolic_end(const Expr* e, bool rising, bool up);
 
   Folder folder_;
   std::unordered_map<const Var*, Interval> vars_;

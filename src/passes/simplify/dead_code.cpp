@@ -58,8 +58,10 @@ void for_each_use(const Stmt* stmt, F&& f) {
 // An assignment that may go if nobody reads its target. The task id of a submit stays: it is how the task is known.
 const AssignStmt* removable(const Stmt* stmt) {
   const auto* assign = dyn<AssignStmt>(stmt);
-  if (assign == nullptr || assign->var->type->kind != TypeKind::Scalar || has_call(assign->value)) return nullptr;
-  const bool task_id = assign->value->kind == ExprKind::TupleGet && scalar_dtype(assign->var->type) == DType::TASK_ID;
+  if (assign == nullptr || assign->var->type->kind != TypeKind::Scalar || has_call(assign->value))
+    return nullptr;
+  const bool task_id =
+      assign->value->kind == ExprKind::TupleGet && scalar_dtype(assign->var->type) == DType::TASK_ID;
   return task_id ? nullptr : assign;
 }
 

@@ -49,7 +49,8 @@ void Analyzer::learn(const Expr* condition) {
   if (test->op != BinaryOp::Lt && test->op != BinaryOp::Le && test->op != BinaryOp::Eq) return;
   const std::int64_t distance = test->op == BinaryOp::Lt ? -1 : 0;
   ++epoch_;
-  if (!const_int(test->lhs) && !const_int(test->rhs)) {
+  const bool wraps = is_unsigned_int(*int_dtype(test->lhs));
+  if (!wraps && !const_int(test->lhs) && !const_int(test->rhs)) {
     add_fact(test->lhs, test->rhs, distance);
     if (test->op == BinaryOp::Eq) add_fact(test->rhs, test->lhs, 0);
   }
@@ -78,7 +79,8 @@ void Analyzer::add_fact(const Expr* a, const Expr* b, std::int64_t distance) {
   std::int64_t shift = 0;
   if (__builtin_sub_overflow(right.offset, left.offset, &shift)) return;
   if (__builtin_add_overflow(shift, distance, &distance)) return;
-  if (distance > -kMaxDistance && distance < kMaxDistance) facts_.push_back({left.base, right.base, distance});
+  if (distance > -kMaxDistance && distance < kMaxDistance)
+    facts_.push_back({left.base, right.base, distance});
 }
 
 bool Analyzer::proves(const Expr* condition) {
@@ -94,20 +96,11 @@ bool Analyzer::proves(const Expr* condition) {
 bool Analyzer::refutes(const Expr* condition) { return proves(negation(condition)); }
 
 bool Analyzer::proves(BinaryOp comparison, const Expr* lhs, const Expr* rhs) {
-  switch (comparison) {
-    case BinaryOp::Lt:
-      return proves_difference(lhs, rhs, -1);
-    case BinaryOp::Le:
-      return proves_difference(lhs, rhs, 0);
-    case BinaryOp::Gt:
-      return proves_difference(rhs, lhs, -1);
-    case BinaryOp::Ge:
-      return proves_difference(rhs, lhs, 0);
-    case BinaryOp::Eq:
-      return proves_difference(lhs, rhs, 0) && proves_difference(rhs, lhs, 0);
-    default:
-      return comparison == BinaryOp::Ne && (proves_difference(lhs, rhs, -1) || proves_difference(rhs, lhs, -1));
-  }
+  if (comparison == BinaryOp::Gt || comparison == BinaryOp::Ge) std::swap(lhs, rhs);
+  const bool strict = comparison == BinaryOp::Lt || comparison == BinaryOp::Gt;
+  if (comparison == BinaryOp::Ne) return proves_difference(lhs, rhs, -1) || proves_difference(rhs, lhs, -1);
+  return proves_difference(lhs, rhs, strict ? -1 : 0) &&
+         (comparison != BinaryOp::Eq || proves_difference(rhs, lhs, 0));
 }
 
 bool Analyzer::proves_difference(const Expr* a, const Expr* b, std::int64_t distance) {
@@ -116,10 +109,14 @@ bool Analyzer::proves_difference(const Expr* a, const Expr* b, std::int64_t dist
   };
   const Expr* difference = simplify(folder_.binary(BinaryOp::Sub, a, b, a->span));
   if (at_most(difference)) return true;
-  if (facts_.empty()) return false;
+  if (facts_.empty() || is_unsigned_int(*int_dtype(a)) || is_unsigned_int(*int_dtype(b))) return false;
   if (follows_from_facts(a, b, distance)) return true;
-  const Expr* end = symbolic_end(difference, true);
-  return end != difference && at_most(simplify(end));
+  // Either the rising or the falling variables: both at once would put each side of a fact for the other.
+  for (const bool rising : {true, false}) {
+    const Expr* end = symbolic_end(difference, rising, true);
+    if (end != difference && at_most(simplify(end))) return true;
+  }
+  return false;
 }
 
 // Shortest ways in the graph with an edge from a to b of length d for each fact a - b <= d.
@@ -140,7 +137,9 @@ bool Analyzer::follows_from_facts(const Expr* a, const Expr* b, std::int64_t dis
     bool shorter = false;
     for (std::size_t i = first; i < facts_.size(); ++i) {
       const Fact& fact = facts_[i];
-      const auto is = [](const Expr* node) { return [node](const Reached& r) { return equal(r.node, node); }; };
+      const auto is = [](const Expr* node) {
+        return [node](const Reached& r) { return equal(r.node, node); };
+      };
       const auto start = std::find_if(reached.begin(), reached.end(), is(fact.a));
       if (start == reached.end()) continue;
       std::int64_t length = 0;
@@ -161,29 +160,29 @@ bool Analyzer::follows_from_facts(const Expr* a, const Expr* b, std::int64_t dis
                      [&](const Reached& r) { return r.length <= limit && equal(r.node, to.base); });
 }
 
-// The expression with variables replaced by what they are at most (or at least) according to a condition, where the
-// expression rises (or falls) with them; the expression itself if nothing is known.
-const Expr* Analyzer::symbolic_end(const Expr* e, bool upper) {
+// An expression that is never below `e`: variables with which `e` rises (or, if not `rising`, falls) are replaced by
+// what they are at most (at least) according to a condition. `e` itself if nothing is known. `up`: whether the value
+// looked for rises with `e`.
+const Expr* Analyzer::symbolic_end(const Expr* e, bool rising, bool up) {
   if (e->kind == ExprKind::Var) {
+    if (rising != up) return e;
     for (std::size_t i = facts_.size(); i > 0; --i) {
       const Fact& fact = facts_[i - 1];
-      if ((upper ? fact.a : fact.b) != e) continue;
-      const Expr* other = upper ? fact.b : fact.a;
-      const std::int64_t shift = upper ? fact.distance : -fact.distance;
-      return folder_.binary(BinaryOp::Add, other, ctx().const_int(shift, *int_dtype(e), e->span), e->span);
+      if ((up ? fact.a : fact.b) != e) continue;
+      const Expr* shift = ctx().const_int(up ? fact.distance : -fact.distance, *int_dtype(e), e->span);
+      return folder_.binary(BinaryOp::Add, up ? fact.b : fact.a, shift, e->span);
     }
     return e;
   }
   const auto* binary = dyn<Binary>(e);
   if (binary == nullptr) return e;
   const auto factor = const_int(binary->rhs);
-  const bool falls = binary->op == BinaryOp::Mul && factor && *factor < 0;
-  if (binary->op == BinaryOp::Add || binary->op == BinaryOp::Sub || (binary->op == BinaryOp::Mul && factor)) {
-    const Expr* lhs = symbolic_end(binary->lhs, upper != falls);
-    const Expr* rhs = symbolic_end(binary->rhs, upper != (binary->op == BinaryOp::Sub));
-    if (lhs != binary->lhs || rhs != binary->rhs) return folder_.binary(binary->op, lhs, rhs, e->span);
-  }
-  return e;
+  if (binary->op != BinaryOp::Add && binary->op != BinaryOp::Sub && !(binary->op == BinaryOp::Mul && factor))
+    return e;
+  const bool falls = binary->op == BinaryOp::Mul && *factor < 0;
+  const Expr* lhs = symbolic_end(binary->lhs, rising, up != falls);
+  const Expr* rhs = symbolic_end(binary->rhs, rising, up != (binary->op == BinaryOp::Sub));
+  return lhs != binary->lhs || rhs != binary->rhs ? folder_.binary(binary->op, lhs, rhs, e->span) : e;
 }
 
 }  // namespace pldc::simplify

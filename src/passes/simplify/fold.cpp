@@ -194,7 +194,8 @@ void Folder::promote(const Expr*& lhs, const Expr*& rhs) {
   if (!left || !right || *left == *right || (is_index_like(*left) && is_index_like(*right))) return;
   const DType common = bit_width(*right) > bit_width(*left) ? *right : *left;
   const auto cast = [&](const Expr*& e, DType dtype) {
-    if (dtype != common && !(is_index_like(dtype) && is_index_like(common))) e = context_.cast(e, common, e->span);
+    if (dtype != common && !(is_index_like(dtype) && is_index_like(common)))
+      e = context_.cast(e, common, e->span);
   };
   cast(lhs, *left);
   cast(rhs, *right);

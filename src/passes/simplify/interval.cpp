@@ -6,25 +6,24 @@ namespace pldc::simplify {
 
 namespace {
 
-using Wide = __int128;
 constexpr std::int64_t kNoMin = Interval::kNoMin;
 constexpr std::int64_t kNoMax = Interval::kNoMax;
 
 bool infinite(std::int64_t end) { return end == kNoMin || end == kNoMax; }
 
-std::int64_t saturate(Wide value) {
-  if (value <= kNoMin) return kNoMin;
-  return value >= kNoMax ? kNoMax : static_cast<std::int64_t>(value);
-}
-
 std::int64_t add_ends(std::int64_t a, std::int64_t b, std::int64_t unbounded) {
-  return infinite(a) || infinite(b) ? unbounded : saturate(Wide{a} + b);
+  std::int64_t sum = 0;
+  if (infinite(a) || infinite(b)) return unbounded;
+  if (__builtin_add_overflow(a, b, &sum)) return a < 0 ? kNoMin : kNoMax;
+  return sum;
 }
 
 std::int64_t multiply_ends(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
   if (a == 0 || b == 0) return 0;
-  if (infinite(a) || infinite(b)) return (a < 0) == (b < 0) ? kNoMax : kNoMin;
-  return saturate(Wide{a} * b);
+  if (infinite(a) || infinite(b) || __builtin_mul_overflow(a, b, &product))
+    return (a < 0) == (b < 0) ? kNoMax : kNoMin;
+  return product;
 }
 
 // Rounds down; `b` is not 0.
@@ -32,14 +31,14 @@ std::int64_t divide_ends(std::int64_t a, std::int64_t b) {
   const bool negative = (a < 0) != (b < 0);
   if (infinite(a)) return negative ? kNoMin : kNoMax;
   if (infinite(b)) return negative && a != 0 ? -1 : 0;
-  const Wide quotient = Wide{a} / b;
-  return saturate(Wide{a} % b != 0 && negative ? quotient - 1 : quotient);
+  return a / b - (negative && a % b != 0 ? 1 : 0);
 }
 
 // An operation that is monotone in each operand takes its extremes at the corners.
 template <class F>
 Interval corners(Interval a, Interval b, F&& op) {
-  const auto [min, max] = std::minmax({op(a.min, b.min), op(a.min, b.max), op(a.max, b.min), op(a.max, b.max)});
+  const auto [min, max] =
+      std::minmax({op(a.min, b.min), op(a.min, b.max), op(a.max, b.min), op(a.max, b.max)});
   return {min, max};
 }
 
@@ -126,7 +125,9 @@ Interval default_range(DType dtype) { return dtype == DType::INDEX ? Interval{0,
 
 bool always(BinaryOp comparison, Interval a, Interval b) {
   const auto less = [](std::int64_t x, std::int64_t y) { return x != kNoMax && y != kNoMin && x < y; };
-  const auto less_or_equal = [](std::int64_t x, std::int64_t y) { return x != kNoMax && y != kNoMin && x <= y; };
+  const auto less_or_equal = [](std::int64_t x, std::int64_t y) {
+    return x != kNoMax && y != kNoMin && x <= y;
+  };
   if (comparison == BinaryOp::Lt) return less(a.max, b.min);
   if (comparison == BinaryOp::Le) return less_or_equal(a.max, b.min);
   if (comparison == BinaryOp::Gt) return less(b.max, a.min);

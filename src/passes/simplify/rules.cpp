@@ -1,8 +1,10 @@
 #include "passes/simplify/rules.h"
 
+#include <algorithm>
 #include <cctype>
 #include <deque>
 
+#include "ir/walk.h"
 #include "support/check.h"
 
 namespace pldc::simplify {
@@ -11,6 +13,7 @@ namespace {
 
 constexpr std::string_view kLetters[kLetterCount] = {"x", "y", "z", "c", "c1", "c2", "c3"};
 constexpr int kFirstConstant = 3;
+constexpr int kMaxCopiedNodes = 32;
 
 // Owns the terms of all rules.
 class Table {
@@ -44,20 +47,21 @@ class Table {
     std::string_view peek() {
       while (!rest_.empty() && rest_[0] == ' ') rest_.remove_prefix(1);
       std::size_t n = 0;
-      const auto word = [&](std::size_t i) { return std::isalnum(static_cast<unsigned char>(rest_[i])) != 0; };
+      const auto word = [&](std::size_t i) {
+        return std::isalnum(static_cast<unsigned char>(rest_[i])) != 0;
+      };
       while (n < rest_.size() && word(n)) ++n;
       if (n > 0 || rest_.empty()) return rest_.substr(0, n);
       const std::string_view two = rest_.substr(0, 2);
-      return two == "//" || two == "==" || two == "!=" || two == "<=" || two == ">=" ? two : rest_.substr(0, 1);
+      return two == "//" || two == "==" || two == "!=" || two == "<=" || two == ">=" ? two
+                                                                                     : rest_.substr(0, 1);
     }
     std::string_view next() {
       const std::string_view token = peek();
       rest_.remove_prefix(token.size());
       return token;
     }
-    void expect(std::string_view token) {
-      PLDC_CHECK(next() == token, "a rule lacks " + std::string(token));
-    }
+    void expect(std::string_view token) { PLDC_CHECK(next() == token, "a rule lacks " + std::string(token)); }
     static int letter(std::string_view name) {
       for (std::size_t i = 0; i < kLetterCount; ++i) {
         if (kLetters[i] == name) return static_cast<int>(i);
@@ -141,7 +145,26 @@ class Table {
     const Term* when = condition.empty() ? nullptr : Reader(*this, condition, false).whole();
     auto& list = root->kind == Term::Kind::Binary ? binary[static_cast<std::size_t>(root->op)]
                                                   : unary[static_cast<std::size_t>(root->unary)];
-    list.push_back({root, to, when});
+    std::array<int, kFirstConstant> uses{};
+    count_uses(to, uses);
+    const auto twice = std::find_if(uses.begin(), uses.end(), [](int n) { return n > 1; });
+    const int copied = twice != uses.end() ? static_cast<int>(twice - uses.begin()) : -1;
+    list.push_back({root, to, when, copied, computes(root) || computes(to)});
+  }
+
+  static bool computes(const Term* term) {
+    if (term == nullptr) return false;
+    if (term->kind == Term::Kind::Unary && term->unary == UnaryOp::Neg) return true;
+    const bool order_only = is_comparison(term->op) || is_logical(term->op) || term->op == BinaryOp::Min ||
+                            term->op == BinaryOp::Max;
+    if (term->kind == Term::Kind::Binary && !order_only) return true;
+    return computes(term->lhs) || computes(term->rhs);
+  }
+
+  static void count_uses(const Term* term, std::array<int, kFirstConstant>& uses) {
+    if (term->kind == Term::Kind::Expr) ++uses[static_cast<std::size_t>(term->letter)];
+    if (term->lhs != nullptr) count_uses(term->lhs, uses);
+    if (term->rhs != nullptr) count_uses(term->rhs, uses);
   }
 
   std::deque<Term> terms_;
@@ -199,6 +222,20 @@ bool Match::holds(const Term* condition, const Bounds& bounds) const {
   if (condition->op == BinaryOp::And) return holds(condition->lhs, bounds) && holds(condition->rhs, bounds);
   if (condition->op == BinaryOp::Or) return holds(condition->lhs, bounds) || holds(condition->rhs, bounds);
   return always(condition->op, interval(condition->lhs, bounds), interval(condition->rhs, bounds));
+}
+
+bool Match::may_copy(int letter) const {
+  if (letter < 0) return true;
+  // Stops at the limit, so that this costs the same for every size.
+  std::vector<const Expr*> pending{letters_[static_cast<std::size_t>(letter)]};
+  int nodes = 0;
+  while (!pending.empty() && nodes <= kMaxCopiedNodes) {
+    const Expr* e = pending.back();
+    pending.pop_back();
+    ++nodes;
+    for_each_child(e, [&](const Expr* child) { pending.push_back(child); });
+  }
+  return nodes <= kMaxCopiedNodes;
 }
 
 const Expr* Match::build(const Term* result, Folder& folder, DType dtype, Span span) const {

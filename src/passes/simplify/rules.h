@@ -23,8 +23,8 @@ struct Term {
   Kind kind = Kind::Number;
   BinaryOp op = BinaryOp::Add;
   UnaryOp unary = UnaryOp::Neg;
-  int letter = -1;          // Expr, Constant; Number: whose dtype it has, or -1
-  std::int64_t value = 0;   // Number, Bool
+  int letter = -1;         // Expr, Constant; Number: whose dtype it has, or -1
+  std::int64_t value = 0;  // Number, Bool
   const Term* lhs = nullptr;
   const Term* rhs = nullptr;
 };
@@ -33,6 +33,8 @@ struct Rule {
   const Term* pattern;
   const Term* result;
   const Term* condition;  // null: always
+  int copied;             // the letter that stands in the result more than once, or -1
+  bool arithmetic;        // computes, which is right only where nothing wraps around
 };
 
 // The rules for nodes with this operator, in the order in which they are tried.
@@ -45,6 +47,9 @@ class Match {
   bool matches(const Term* pattern, const Expr* e);
   using Bounds = std::function<Interval(const Expr*)>;
   bool holds(const Term* condition, const Bounds& bounds) const;
+  // Whether the letter stands for an expression that is small enough to be copied. Rules that split a comparison with
+  // min or max copy the other side, and nested ones copy it again and again.
+  bool may_copy(int letter) const;
   // The result with the letters filled in; null if a constant in it overflows.
   const Expr* build(const Term* result, Folder& folder, DType dtype, Span span) const;
 

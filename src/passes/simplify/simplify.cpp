@@ -6,6 +6,7 @@
 #include "passes/pass.h"
 #include "passes/simplify/analyzer.h"
 #include "passes/simplify/dead_code.h"
+#include "support/diag/pass.h"
 
 namespace pldc {
 
@@ -21,7 +22,7 @@ constexpr std::size_t kMaxCopiedNodes = 32;
 
 class Simplifier : public Rewriter {
  public:
-  explicit Simplifier(Context& context) : Rewriter(context), analyzer_(context) {}
+  explicit Simplifier(PassEnv& env) : Rewriter(env.ir), diags_(env.diags), analyzer_(env.ir) {}
 
   const Function* run(const Function* f) {
     const auto count = [&](const Var* v) { ++definitions_[v]; };
@@ -38,8 +39,9 @@ class Simplifier : public Rewriter {
   }
 
   const Expr* expr(const Expr* e) override {
-    if (e->kind == ExprKind::Var) return Rewriter::expr(e);
-    const Expr* n = children(e);
+    if (e->kind == ExprKind::Var || in_memref_) return Rewriter::expr(e);
+    const Expr* n = is_logic(e) ? logic(static_cast<const Binary*>(e)) : children(e);
+    check_divisor(n);
     if (const Call* view = op_call(n, OpId::tensor_view)) return without_view(view);
     return analyzer_.simplify(n);
   }
@@ -52,6 +54,7 @@ class Simplifier : public Rewriter {
   }
 
   void stmt(const Stmt* s, std::vector<const Stmt*>& out) override {
+    analyzer_.trim();
     switch (s->kind) {
       case StmtKind::Assign:
         assign(static_cast<const AssignStmt*>(s), out);
@@ -96,6 +99,14 @@ class Simplifier : public Rewriter {
     }
   }
 
+  // Places in memory keep their form: what allocates memory has written it.
+  const MemRef* memref(const MemRef* m) override {
+    in_memref_ = true;
+    const MemRef* result = Rewriter::memref(m);
+    in_memref_ = false;
+    return result;
+  }
+
  private:
   // The body of a loop, a branch or an spmd scope: what is learned in it ends with it.
   class Nested {
@@ -113,11 +124,35 @@ class Simplifier : public Rewriter {
   // A value of a statement: once more than the nodes in it.
   const Expr* whole(const Expr* e) { return analyzer_.simplify(expr(e)); }
 
+  static bool is_logic(const Expr* e) {
+    const auto* binary = dyn<Binary>(e);
+    return binary != nullptr && is_logical(binary->op);
+  }
+  // The right operand need not be evaluated.
+  const Expr* logic(const Binary* e) {
+    const Expr* lhs = expr(e->lhs);
+    ++unsure_;
+    const Expr* rhs = expr(e->rhs);
+    --unsure_;
+    if (lhs == e->lhs && rhs == e->rhs) return e;
+    return ctx().binary_of_type(e->op, lhs, rhs, e->type, e->span);
+  }
+  void check_divisor(const Expr* e) {
+    const auto* binary = dyn<Binary>(e);
+    if (binary == nullptr || unsure_ > 0 || !int_dtype(e)) return;
+    if (binary->op != BinaryOp::FloorDiv && binary->op != BinaryOp::FloorMod) return;
+    if (!const_int(binary->lhs) || const_int(binary->rhs) != 0) return;
+    diags_.report<diag::constant_zero_division>(
+        e->span, binary->op == BinaryOp::FloorDiv ? "division" : "remainder of a division");
+  }
+
   const Expr* without_view(const Call* view) {
     if (view->args.size() != 1) return view;
     const auto* from = dyn<TensorType>(view->args[0]->type);
     const auto* to = dyn<TensorType>(view->type);
-    const auto layout = [](const TensorType* t) { return t->view != nullptr ? t->view->layout : TensorLayout::ND; };
+    const auto layout = [](const TensorType* t) {
+      return t->view != nullptr ? t->view->layout : TensorLayout::ND;
+    };
     return from != nullptr && to != nullptr && layout(from) == layout(to) ? view->args[0] : view;
   }
 
@@ -230,7 +265,8 @@ class Simplifier : public Rewriter {
       inits.push_back(whole(arg.init));
       differs = differs || inits.back() != arg.init;
     }
-    if (s->for_kind == ForKind::Sequential && s->attrs.empty() && fold(s, start, stop, step, inits, out)) return;
+    if (s->for_kind == ForKind::Sequential && s->attrs.empty() && fold(s, start, stop, step, inits, out))
+      return;
 
     ForStmt n = *s;
     n.start = start;
@@ -300,20 +336,25 @@ class Simplifier : public Rewriter {
     return true;
   }
 
+  DiagSink& diags_;
   Analyzer analyzer_;
   std::unordered_map<const Var*, int> definitions_;
   int depth_ = 0;
+  int unsure_ = 0;  // depth of operands that may not be evaluated
+  bool in_memref_ = false;
 };
 
 }  // namespace
 
 const Program* run_Simplify(PassEnv& env, const Program* program) {
+  const std::uint32_t errors = env.diags.error_count();
   std::vector<const Function*> functions;
   bool differs = false;
   for (const Function* f : program->functions) {
-    functions.push_back(Simplifier(env.ir).run(f));
+    functions.push_back(Simplifier(env).run(f));
     differs = differs || functions.back() != f;
   }
+  if (env.diags.error_count() != errors) return nullptr;
   if (!differs) return program;
   Program n = *program;
   n.functions = env.ir.list(functions);

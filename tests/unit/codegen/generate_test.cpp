@@ -1,9 +1,9 @@
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <map>
 
 #include "codegen/codegen.h"
 #include "frontend/text.h"
+#include "support/catch.h"
 #include "support/diag/codegen.h"
 #include "support/file.h"
 

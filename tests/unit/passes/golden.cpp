@@ -223,6 +223,12 @@ std::string compare_all(std::string_view pass, pldc::PassFunction function, int&
   return report;
 }
 
+int changed(std::string_view pass, int occurrence) {
+  const std::vector<Case> all = cases(pass, occurrence);
+  return static_cast<int>(
+      std::count_if(all.begin(), all.end(), [](const Case& c) { return !c.error && c.before != c.after; }));
+}
+
 std::string program(std::string_view functions) {
   std::string out = "# pypto.program: P\nimport pypto.language as pl\n\n@pl.program\nclass P:\n";
   out += functions;

@@ -76,6 +76,9 @@ std::vector<Comparison> compare(std::string_view pass, pldc::PassFunction run, i
 // The reports of all that are not as they should be; empty: none.
 std::string compare_all(std::string_view pass, pldc::PassFunction run, int& compared, int occurrence = 0);
 
+// How many programs the pass changes.
+int changed(std::string_view pass, int occurrence = 0);
+
 // "# pypto.program: P" with one class and the function given; indented text of methods.
 std::string program(std::string_view functions);
 

