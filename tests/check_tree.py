@@ -2,6 +2,7 @@
 
 Usage: check_tree.py ROOT PLDC
 """
+import json
 import pathlib
 import re
 import subprocess
@@ -54,6 +55,13 @@ def third_party_headers_stay_in_their_place():
                 yield f'{name} includes <{prefix}...>'
 
 
+def tests_work_with_either_catch():
+    """Catch2 is included by tests/support/catch.h, which knows its two generations."""
+    for path in sorted((ROOT / 'tests').rglob('*.[ch]*')):
+        if path.parent.name != 'support' and '#include <catch2/' in path.read_text():
+            yield f'{path.relative_to(ROOT)} includes <catch2/...>: include "support/catch.h"'
+
+
 def no_build_time_facts_in_sources():
     for path in sources():
         for word in ('__DATE__', '__TIME__'):
@@ -69,6 +77,45 @@ def help_and_manual_agree():
         helped |= set(re.findall(r'(--[a-z][a-z-]+)', help_of(command)))
     yield from (f'pldc(1) lacks {name}' for name in sorted(helped - manual))
     yield from (f'pldc(1) has {name}, no help text does' for name in sorted(manual - helped))
+
+
+def language_manual_agrees():
+    """pld(5): its programs are canonical, its grammar is closed, and it has all names of the tables, no others."""
+    page = (ROOT / 'man/pld.5.scd').read_text()
+    blocks = re.findall(r'^```\n(.*?)^```$', page, re.M | re.S)
+    for text in (b for b in blocks if b.startswith('# pypto.program:')):
+        done = subprocess.run([PLDC, 'roundtrip', '-'], input=text.rstrip('\n'), capture_output=True, text=True)
+        if done.returncode != 0:
+            yield f'pld(5): {text.splitlines()[0]}: {done.stderr or done.stdout}'
+
+    grammar = next(b for b in blocks if b.startswith('file '))
+    rules = dict(re.findall(r'^(\w+) += (.*?) ;$', grammar, re.M | re.S))
+    used = {name for body in rules.values() for name in re.findall(r'[A-Za-z_]+', re.sub(r'"[^"]*"', ' ', body))}
+    tokens = {'NAME', 'STRING', 'INT', 'NUMBER', 'INDENT', 'DEDENT'}
+    yield from (f'pld(5): the grammar does not define {name}' for name in sorted(used - set(rules) - tokens))
+    yield from (f'pld(5): nothing in the grammar uses {name}' for name in sorted(set(rules) - used - {'file'}))
+
+    listed = subprocess.run([PLDC, 'list', 'ops', '--json'], capture_output=True, text=True, check=True).stdout
+    ops = {('' if op['name'].startswith('pld.') else 'pl.') + op['name'] for op in json.loads(listed)}
+    shown = set()
+    category = ''
+    for line in next(b for b in blocks if b.startswith('pl.array.')).splitlines():
+        if line.startswith(' '):
+            shown |= {category + re.sub(r'^(and|or|not)_$', r'\1', name) for name in line.split()}
+        else:
+            category = line
+    yield from (f'pld(5) lacks the op {name}' for name in sorted(ops - shown))
+    yield from (f'pld(5) has {name}, which is no op' for name in sorted(shown - ops))
+
+    words = set(re.findall(r'\w+', page.replace('\\_', '_')))
+    enums = (ROOT / 'src/ir/enums.h').read_text()
+    unprinted = {'DIALECTS', 'PRINT_STYLES', 'PARAM_DIRECTIONS'}
+    for table, members in re.findall(r'#define PLDC_(\w+)\(X\)((?:.*\\\n)*.*)', enums):
+        spelled = re.findall(r'X\((\w+)(?:, (?:"(\w+)"|\d+))\)', members)
+        yield from (f'pld(5) lacks {text or name} of {table}' for name, text in spelled
+                    if table not in unprinted and (text or name) not in words)
+    forms = re.search(r'kPrintedForms\[\] = \{(.*?)\};', (ROOT / 'src/frontend/syntax/module.cpp').read_text(), re.S)
+    yield from (f'pld(5) lacks the form pl.{form}' for form in re.findall(r'"(\w+)"', forms.group(1)) if form not in words)
 
 
 def commands():
@@ -112,8 +159,8 @@ def data_is_ours():
 def main():
     passed = failed = 0
     for check in (every_source_is_listed, files_are_short, includes_point_one_way,
-                  third_party_headers_stay_in_their_place, no_build_time_facts_in_sources, help_and_manual_agree,
-                  contract_options_exist, data_is_ours):
+                  third_party_headers_stay_in_their_place, tests_work_with_either_catch, no_build_time_facts_in_sources,
+                  help_and_manual_agree, language_manual_agrees, contract_options_exist, data_is_ours):
         findings = list(check())
         for finding in findings:
             print(f'{check.__name__}: {finding}')

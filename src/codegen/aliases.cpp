@@ -116,10 +116,7 @@ const Expr* Aliases::step(const Var* var) const {
       return nullptr;
     }
     case Kind::Carry:
-      if (def.second == nullptr) return nullptr;
-      // The carry keeps its value if the body yields what it was given; to see that, take it for itself.
-      roots_[var] = var;
-      return root(def.second) == var ? def.first : nullptr;
+      return def.first;  // root asks first whether it keeps its value
     case Kind::LoopResult:
       return def.first;
     case Kind::IfResult: {
@@ -131,22 +128,44 @@ const Expr* Aliases::step(const Var* var) const {
   return nullptr;
 }
 
+void Aliases::remember(const Var* var, const Expr* result) const {
+  if (roots_.insert_or_assign(var, result).second) trail_.push_back(var);
+}
+
+// A carry keeps its value if the body yields what it was given. To see that, the carry is taken for itself; what was
+// found under that assumption is forgotten again if it does, since then it is what the carry starts with.
+bool Aliases::keeps_value(const Var* var, const Def& carry) const {
+  if (carry.second == nullptr) return false;
+  const std::size_t mark = trail_.size();
+  remember(var, var);
+  if (root(carry.second) != var) return false;
+  std::vector<const Var*> kept;
+  for (std::size_t i = mark; i < trail_.size(); ++i) {
+    const auto entry = roots_.find(trail_[i]);
+    if (entry->second == var) {
+      roots_.erase(entry);
+    } else {
+      kept.push_back(trail_[i]);
+    }
+  }
+  trail_.resize(mark);
+  trail_.insert(trail_.end(), kept.begin(), kept.end());
+  return true;
+}
+
 const Expr* Aliases::root(const Expr* value) const {
   const auto* var = dyn<Var>(value);
   if (var == nullptr) return value;
   if (const auto found = roots_.find(var); found != roots_.end()) return found->second;
-  const Expr* next = step(var);
-  // What was found while the carry was taken for itself may change now.
-  const auto found = defs_.find(var);
-  if (found != defs_.end() && found->second.kind == Kind::Carry) {
-    const Expr* result = next != nullptr ? root(next) : var;
-    if (result != var) std::erase_if(roots_, [&](const auto& entry) { return entry.second == var; });
-    return roots_[var] = result;
-  }
+  const auto def = defs_.find(var);
+  const bool changes =
+      def != defs_.end() && def->second.kind == Kind::Carry && !keeps_value(var, def->second);
+  const Expr* next = changes ? nullptr : step(var);
   const Expr* result = next != nullptr ? root(next) : var;
   // A call or constant under another name: the name.
   if (result->kind != ExprKind::Var) result = var;
-  return roots_[var] = result;
+  remember(var, result);
+  return result;
 }
 
 }  // namespace pldc

@@ -48,10 +48,13 @@ class Aliases {
   };
   void collect_loop(List<IterArg> args, List<const Var*> results, Body body);
   const Expr* step(const Var* var) const;
+  bool keeps_value(const Var* var, const Def& carry) const;
+  void remember(const Var* var, const Expr* result) const;
 
   ReturnedParams& calls_;
   std::unordered_map<const Var*, Def> defs_;
   mutable std::unordered_map<const Var*, const Expr*> roots_;
+  mutable std::vector<const Var*> trail_;  // the order in which roots_ grew
 };
 
 }  // namespace pldc

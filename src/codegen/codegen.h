@@ -23,8 +23,8 @@ struct BuildOptions {
   std::string entry;  // --entry; empty: choose as cli.md says
   Target target = Target::Sim;
   bool line_map = false;  // -g: #line in kernels
-  // The program as it was read, before the passes: it still says which signals belong to collectives in kernels, from which
-  // follow the checks of --ranks. Null: what `generate` is given.
+  // The program before LowerCompositeOps: it still says which signals belong to collectives in kernels, from which follow
+  // the checks of --ranks. Null: what `generate` is given.
   const Program* as_read = nullptr;
 };
 

@@ -249,9 +249,9 @@ void FunctionEmitter::statement(const Stmt* stmt, bool tail) {
     case StmtKind::Yield:
       return yield(static_cast<const YieldStmt*>(stmt));
     case StmtKind::Break:
-      return leave(stmt, "break");
+      return leave("break");
     case StmtKind::Continue:
-      return leave(stmt, "continue");
+      return leave("continue");
     case StmtKind::If:
       return branch(static_cast<const IfStmt*>(stmt), tail);
     case StmtKind::For:
@@ -362,17 +362,15 @@ void FunctionEmitter::for_loop(const ForStmt* loop) {
                            : step == -1                             ? "--" + i
                            : step && *step < 0 && *step > INT64_MIN ? fmt::format("{} -= {}", i, -*step)
                                                                     : fmt::format("{} += {}", i, step_text);
-  const bool carries =
-      std::any_of(targets.begin(), targets.end(), [](const Target& t) { return !t.name.empty(); });
   targets_.push_back(std::move(targets));
-  loops_.push_back({carries, expansions_.size()});
+  ++loops_;
   out_.line();
   out_.open(fmt::format("for ({} {} = {}; {}; {})", type, i, start, more, next));
   before_loop(loop->body);
   body(loop->body, false);
   out_.close();
   out_.line();
-  loops_.pop_back();
+  --loops_;
   targets_.pop_back();
   names_.pop();
 }
@@ -385,17 +383,15 @@ void FunctionEmitter::while_loop(const WhileStmt* loop) {
     if (i < loop->return_vars.size() && !name.empty()) names_.alias(loop->return_vars[i], name);
   }
   names_.push();
-  const bool carries =
-      std::any_of(targets.begin(), targets.end(), [](const Target& t) { return !t.name.empty(); });
   targets_.push_back(std::move(targets));
-  loops_.push_back({carries, expansions_.size()});
+  ++loops_;
   out_.line();
   out_.open(fmt::format("while ({})", scalar_.condition(loop->condition)));
   before_loop(loop->body);
   body(loop->body, false);
   out_.close();
   out_.line();
-  loops_.pop_back();
+  --loops_;
   targets_.pop_back();
   names_.pop();
 }
@@ -454,14 +450,10 @@ void FunctionEmitter::yield(const YieldStmt* stmt) {
   for (const Move& move : moves) out_.line(fmt::format("{} = {};", move.to, move.from));
 }
 
-void FunctionEmitter::leave(const Stmt* stmt, std::string_view text) {
-  if (loops_.empty()) return;  // refused by the verifier
-  if (loops_.back().carries) {
-    env_.diags.report<diag::codegen_break>(stmt->span, text)
-        .help("move the condition into the loop's condition or around the rest of its body");
-    return;
-  }
-  out_.line(fmt::format("{};", text));
+// What the loop carries stays what the iteration before has yielded: ConvertToSSA leaves a jump in a loop only where that
+// is what the program means.
+void FunctionEmitter::leave(std::string_view text) {
+  if (loops_ != 0) out_.line(fmt::format("{};", text));  // else refused by the verifier
 }
 
 void FunctionEmitter::function_return(const ReturnStmt* stmt, bool tail) {
@@ -508,6 +500,17 @@ void FunctionEmitter::bind_result(const Var* result, const Expr* value) {
   }
 }
 
+// Symbols that say how much of a parameter holds data mean what the argument says there.
+void FunctionEmitter::bind_valid_symbols(const Type* param, const Type* argument) {
+  const auto* tensor = dyn<TensorType>(param);
+  if (tensor == nullptr || tensor->view == nullptr) return;
+  const List<const Expr*> extents = valid_shape_of(argument);
+  for (std::size_t i = 0; i < tensor->view->valid_shape.size() && i < extents.size(); ++i) {
+    const auto* symbol = dyn<Var>(tensor->view->valid_shape[i]);
+    if (symbol != nullptr && symbol != extents[i]) names_.alias(symbol, scalar_.as(extents[i], DType::INDEX));
+  }
+}
+
 void FunctionEmitter::expand(const Function* callee, List<const Expr*> args, const Expr* call,
                              const Var* result) {
   const auto on_the_way = [&](const Expansion& e) { return e.function == callee; };
@@ -521,6 +524,7 @@ void FunctionEmitter::expand(const Function* callee, List<const Expr*> args, con
     const Var* from = root(args[i]);
     if (dyn<TensorType>(param->type) != nullptr || dyn<ArrayType>(param->type) != nullptr) {
       names_.alias(param, tensor(args[i]));
+      bind_valid_symbols(param->type, args[i]->type);
     } else if (const auto dtype = scalar_dtype(param->type)) {
       const std::string text = scalar_.as(args[i], *dtype);
       // Evaluated once, as an argument is.

@@ -100,9 +100,10 @@ class FunctionEmitter {
   void while_loop(const WhileStmt* loop);
   void branch(const IfStmt* branch, bool tail);
   void yield(const YieldStmt* stmt);
-  void leave(const Stmt* stmt, std::string_view text);
+  void leave(std::string_view text);
   void function_return(const ReturnStmt* stmt, bool tail);
   // The result of an expanded call is another name for the value.
+  void bind_valid_symbols(const Type* param, const Type* argument);
   void bind_result(const Var* result, const Expr* value);
   // Declares a C++ variable for a carried value or a result, or makes it another name; the name is empty then.
   std::string carry(const Var* var, const Expr* init);
@@ -131,11 +132,7 @@ class FunctionEmitter {
     const Type* type;
   };
   std::vector<std::vector<Target>> targets_;  // of the enclosing loops and branches
-  struct Loop {
-    bool carries;
-    std::size_t depth;  // of expansions
-  };
-  std::vector<Loop> loops_;
+  int loops_ = 0;                             // around the statement at hand
 };
 
 // A single op whose result is only another look at its operand, or a value without effects.

@@ -1,10 +1,13 @@
 #include "codegen/normalize.h"
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "ir/auto_name.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
+#include "passes/function_call.h"
 #include "passes/lineage.h"
 #include "passes/pass.h"
 #include "support/diag/codegen.h"
@@ -21,6 +24,21 @@ constexpr Span kSomewhere{1, 1};
 bool holds(Property property, const Program* program) {
   DiagSink scratch;
   return verify(property, program, scratch);
+}
+
+// Whether the type's strides are constants and not those of a tensor that is packed.
+bool lies_in_larger(const Type* type) {
+  const auto* tensor = dyn<TensorType>(type);
+  if (tensor == nullptr || tensor->view == nullptr || tensor->view->layout != TensorLayout::ND) return false;
+  std::int64_t packed = 1;
+  for (std::size_t i = tensor->view->stride.size(); i-- > 0;) {
+    const auto stride = const_int(tensor->view->stride[i]);
+    const auto extent = i < tensor->shape.size() ? const_int(tensor->shape[i]) : std::nullopt;
+    if (!stride || !extent) return false;
+    if (*stride > packed && *extent > 1) return true;
+    packed *= *extent;
+  }
+  return false;
 }
 
 template <Property P>
@@ -115,6 +133,39 @@ Span missing_contexts(const Program* program) {
   return without<Property::DistTensorCtxMaterialized>(program);
 }
 
+// A kernel that writes into a part of a larger tensor, called with a buffer of the part's size that is copied there
+// afterwards: OptimizeOrchTensors leaves it so for FuseCreateAssembleToSlice. As it stands it would write past the buffer.
+Span parts_of_larger_tensors(const Program* program) {
+  std::unordered_map<Name, const Function*> writers;
+  for (const Function* f : program->functions) {
+    const bool writes = std::any_of(f->params.begin(), f->params.end(),
+                                    [](const Param& param) { return lies_in_larger(param.var->type); });
+    if (writes) writers.emplace(f->name, f);
+  }
+  if (writers.empty()) return {};
+  for (const Function* f : program->functions) {
+    std::unordered_set<const Expr*> created;
+    Span place;
+    walk_stmts(f->body, [&](const Stmt* stmt) {
+      const auto* assign = dyn<AssignStmt>(stmt);
+      if (assign != nullptr && op_call(assign->value, OpId::tensor_create) != nullptr)
+        created.insert(assign->var);
+    });
+    if (created.empty()) continue;
+    for_each_function_call(f->body, [&](const FunctionCall& call, const Expr* e, const Stmt*) {
+      const auto callee = writers.find(call.callee);
+      for (std::size_t i = 0; callee != writers.end() && i < call.args.size(); ++i) {
+        const Param* param = param_for(callee->second, call, i);
+        if (param == nullptr || !created.contains(call.args[i]) || !lies_in_larger(param->var->type))
+          continue;
+        place = e->span.valid() ? e->span : kSomewhere;
+      }
+    });
+    if (place.valid()) return place;
+  }
+  return {};
+}
+
 // As the default pipeline sees it (pipeline.cpp).
 Needed pipeline_need(std::string_view name) {
   for (const PipelineEntry& entry : default_pipeline()) {
@@ -167,6 +218,7 @@ constexpr Step kSteps[] = {
     {"ConvertTensorToTileOps", tensor_ops_in_kernels},
     {"LowerCompositeOps", device_collectives},
     {"NormalizeReturnOrder", without<Property::ReturnParamsExplicit>},
+    {"FuseCreateAssembleToSlice", parts_of_larger_tensors},
     {"SynthesizeAllReduceSignals", implicit_signals},
     {"MaterializeCommDomainScopes", without<Property::CommDomainScopesMaterialized>},
     {"LowerHostTensorCollectives", host_collectives},
@@ -194,6 +246,11 @@ const Program* normalize_for_codegen(Context& context, const Program* program, D
     const Program* result = pass->run(env, program);
     if (result == nullptr || diags.error_count() != errors) return nullptr;
     program = result;
+  }
+  if (const Span place = parts_of_larger_tensors(program); place.valid()) {
+    diags.report<diag::codegen_part_of_larger>(place).help(
+        "pass a slice of the larger tensor, or take the strides off the kernel's parameter");
+    return nullptr;
   }
   return program;
 }

@@ -31,13 +31,19 @@ Signature signature_of(const Function* function) {
       out.params.push_back({&param, i, ParamKind::Context, out.scalars++});
     }
   }
-  for (const AbiParam& p : out.params) {
-    if (p.kind != ParamKind::Tensor) continue;
-    const auto* type = static_cast<const TensorType*>(p.param->var->type);
-    for (std::size_t axis = 0; axis < type->shape.size(); ++axis) {
-      const auto* symbol = dyn<Var>(type->shape[axis]);
+  const auto note = [&](List<const Expr*> dims, int tensor, bool valid) {
+    for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+      const auto* symbol = dyn<Var>(dims[axis]);
       if (symbol == nullptr || out.find(symbol) != nullptr || out.symbol(symbol) != nullptr) continue;
-      out.symbols.push_back({symbol, p.index, static_cast<int>(axis)});
+      out.symbols.push_back({symbol, tensor, static_cast<int>(axis), valid});
+    }
+  };
+  for (const bool valid : {false, true}) {
+    for (const AbiParam& p : out.params) {
+      if (p.kind != ParamKind::Tensor) continue;
+      const auto* type = static_cast<const TensorType*>(p.param->var->type);
+      if (!valid) note(type->shape, p.index, false);
+      if (valid && type->view != nullptr) note(type->view->valid_shape, p.index, true);
     }
   }
   return out;

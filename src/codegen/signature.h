@@ -17,11 +17,13 @@ struct AbiParam {
   int index;  // among the tensors, or among the scalars and contexts
 };
 
-// A dynamic dim whose value an argument tells: the first tensor parameter (of any kind) whose shape has it bare.
+// A dynamic dim whose value an argument tells: the first tensor parameter (of any kind) whose shape has it bare; if none
+// has, the first whose valid_shape has: tensors that are passed hold data in their whole shape.
 struct SymbolSource {
   const Var* symbol;
   int tensor;  // its index among the tensors
   int axis;
+  bool valid;  // stands in the valid_shape only
 };
 
 struct Signature {

@@ -24,12 +24,18 @@ void add_generate_options(CLI::App& app, GenerateOptions& options, bool with_asc
 
 bool generate_tree(Session& session, Input& input, const Pipeline& pipeline, const PassOptions& passes,
                    const GenerateOptions& options, const std::string& stem, Tree& tree, std::string& ir) {
-  const RunResult result = run_pipeline(session, input, pipeline, passes);
+  BuildOptions build;
+  // Kernels are functions by then, and still say what their signals are for.
+  PassCallbacks callbacks;
+  callbacks.before = [&](const PassStep& step) {
+    if (step.planned->name == "LowerCompositeOps") build.as_read = step.before;
+    return true;
+  };
+  const RunResult result = run_pipeline(session, input, pipeline, passes, callbacks);
   if (result.program == nullptr) return false;
   Module module = input.module;
   module.program = result.program;
   ir = session.print_text(input, module, session.print_options_for(module, false));
-  BuildOptions build;
   build.stem = stem;
   build.source = input.file->name();
   build.entry = options.entry;

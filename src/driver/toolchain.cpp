@@ -167,16 +167,19 @@ bool compile_tree(Session& session, const Tree& tree, const Toolchain& tools,
                   const std::vector<std::string>& targets) {
   const std::string cache = cache_directory(session.env());
   const std::vector<CachedObject> objects = cached_objects(tree, tools, cache);
-  // make looks at times only: whether the flags are those of the last time is kept beside the objects.
+  // make looks at times only, and objects from the cache come without a list of headers: whether flags and runtime are
+  // those of the last time is kept beside the objects.
   const std::string key_path = path_join(tree.directory, "build/toolchain");
+  std::string wanted = tools.key + "\n";
+  for (const CachedObject& object : objects) wanted += fs::path(object.cached).filename().string() + "\n";
   std::string key, error;
-  const bool all = read_file(key_path, key, error) && key != tools.key + "\n";
+  const bool all = read_file(key_path, key, error) && key != wanted;
   if (all) {
     std::error_code ignored;
     fs::remove_all(path_join(tree.directory, "build"), ignored);
     fs::remove_all(path_join(tree.directory, "bin"), ignored);
   }
-  if (write_if_changed(key_path, tools.key + "\n", error) == WriteResult::Failed) {
+  if (write_if_changed(key_path, wanted, error) == WriteResult::Failed) {
     session.report<diag::cannot_write>("", key_path, error);
     return false;
   }

@@ -491,6 +491,8 @@ void Lexer::resync(std::uint32_t offset, std::uint32_t column) {
     if (!blank && !closes && first - at_ <= column) break;
   }
   while (!comments_.empty() && comments_.back().begin >= at_) comments_.pop_back();
+  // Blocks that the faulty statement had opened are gone with it.
+  while (indents_.size() > 1 && indents_.back() > column) indents_.pop_back();
   line_start_ = at_;
   depth_ = 0;
   pending_dedents_ = 0;

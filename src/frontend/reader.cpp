@@ -1,5 +1,7 @@
 #include "frontend/reader.h"
 
+#include <algorithm>
+
 #include "support/check.h"
 #include "support/diag/lex.h"
 #include "support/diag/parse.h"
@@ -86,6 +88,18 @@ void Reader::resync(std::uint32_t statement_column) {
   tok_ = lex_.next();
 }
 
+bool Reader::usable_name(const Token& token) {
+  constexpr std::string_view kWords[] = {
+      "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+      "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+      "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+      "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
+  const std::string_view word = text(token);
+  if (std::find(std::begin(kWords), std::end(kWords), word) == std::end(kWords)) return true;
+  diags_.report<diag::python_word>(span(token), word).help("add an underscore: '{}_'", word);
+  return false;
+}
+
 void Reader::bind(Name name, const Var* var) {
   if (name.id() >= scope_.size()) scope_.resize(name.id() + 64 + scope_.size() / 2, nullptr);
   bound_.emplace_back(name, scope_[name.id()]);
@@ -116,7 +130,9 @@ const Var* Reader::dynamic(Name name) const {
 std::vector<std::string_view> Reader::names_in_scope() const {
   std::vector<std::string_view> names;
   for (const auto& [name, before] : bound_) {
-    if (lookup(name) != nullptr) names.push_back(name.text());
+    // Names of unknown type were undefined themselves, or excused.
+    const Var* var = lookup(name);
+    if (var != nullptr && !is_unknown(var->type)) names.push_back(name.text());
     if (names.size() > 2000) break;  // suggestions are a courtesy, not worth a quadratic search
   }
   for (const auto& [name, value] : constants_) names.push_back(name.text());
@@ -134,17 +150,14 @@ const Expr* Reader::undefined_name(Name name, Span where) {
     bind(name, var);
     return var;
   }
-  if (!incomplete_names_) {
-    auto d = diags_.report<diag::undefined_name>(where, spelled);
-    const std::string_view guess = closest(spelled, names_in_scope());
-    if (!guess.empty()) {
-      d.help("did you mean '{}'?", guess);
-    } else {
-      d.help(
-          "assign it before this use; a name that only one branch of an 'if' or a loop body defines is not "
-          "visible "
-          "after it");
-    }
+  auto d = diags_.report<diag::undefined_name>(where, spelled);
+  const std::string_view guess = closest(spelled, names_in_scope());
+  if (!guess.empty()) {
+    d.help("did you mean '{}'?", guess);
+  } else {
+    d.help(
+        "assign it before this use; a name that only one branch of an 'if' or a loop body defines is not "
+        "visible after it");
   }
   // Bound, so that one slip is reported once.
   const Var* var = ctx_.var(name, ctx_.unknown(), where);

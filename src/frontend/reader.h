@@ -73,6 +73,8 @@ class Reader {
   // ------------------------------------------------------------------------------------
   void bind(Name name, const Var* var);
   const Var* lookup(Name name) const { return name.id() < scope_.size() ? scope_[name.id()] : nullptr; }
+  // Reports a word of Python, which is no name (G28).
+  bool usable_name(const Token& token);
   void open_scope() { scope_marks_.push_back(bound_.size()); }
   void close_scope(bool keep_names);
   void reset_scope();
@@ -114,6 +116,7 @@ class Reader {
   bool read_func_attr(std::vector<Attr>& attrs);
   // A scalar parameter that stands later in the signature being read.
   const Var* signature_scalar(Name name);
+  void find_signature_scalars();
   const Type* result_type(const Function* f);
 
   // --- statements (syntax/statement.cpp, assignment.cpp, control.cpp, scope.cpp, scope_option.cpp, spmd.cpp)
@@ -134,6 +137,7 @@ class Reader {
   enum class IfEmpty : std::uint8_t { Error, Accept };
   bool read_block(Block& block, std::string_view where, IfEmpty if_empty = IfEmpty::Error);
   void read_statement(Block& block);
+  void excuse_names(std::uint32_t begin, std::uint32_t end);
   bool read_simple(Block& block, const Token& first);
   // At the end of a simple statement: the line ends here; takes the comments up to it.
   bool end_line(Comments& comments);
@@ -144,6 +148,7 @@ class Reader {
   bool finish_assignment(Block& block, const Token& first, const Token& name, const Type* type);
   bool read_yield(Block& block, const Token& first, std::vector<YieldTarget> targets);
   bool at_call(std::string_view leaf);
+  bool at_yield();
   bool wraps_whole_line();
   bool bind_symbol(Name name, const Expr* value);
   const Expr* retype_call(const Expr* value, const Type* type);
@@ -162,6 +167,12 @@ class Reader {
   bool read_while(Block& block, const Token& first);
   bool read_while_carry(Block& block, const Token& first, const std::vector<Token>& names);
   bool read_iter_names(std::vector<Token>& names);
+  struct LoopTarget {
+    std::vector<Token> names;    // outside of the inner parentheses
+    std::vector<Token> carries;  // inside them
+    bool nested = false;         // there are inner parentheses
+  };
+  bool read_loop_target(LoopTarget& target);
   bool read_init_values(std::vector<const Expr*>& values);
   bool read_loop_attrs(std::vector<Attr>& attrs);
   List<IterArg> make_carries(const std::vector<Token>& names, const std::vector<const Expr*>& inits,
@@ -271,6 +282,8 @@ class Reader {
   const Expr* read_subscript(const Expr* base, std::uint32_t begin);
   bool read_int(std::int64_t& value, std::string_view where);
   bool read_string(std::string_view& value, std::string_view where);
+  bool read_plain_string(std::string_view& value, std::string_view where);
+  bool is_plain_string(std::string_view value, Span where);
   bool read_bool(bool& value, std::string_view where);
 
   // --- calls (syntax/call.cpp, op_call.cpp, argument.cpp, function_call.cpp)
@@ -320,6 +333,7 @@ class Reader {
 
   TextStyle style_;
   bool authoring_ = false;
+  bool authored_class_ = false;  // without the header line of printed text
   bool saw_dump_ = false, saw_legacy_ = false, saw_pld_ = false, saw_pld_import_ = false;
   bool saw_unannotated_ = false, saw_annotated_ = false, saw_explicit_ = false;
   bool in_function_head_ = false;
@@ -339,8 +353,8 @@ class Reader {
   // State of the function being read.
   Draft* draft_ = nullptr;
   bool in_signature_ = false;
-  bool incomplete_names_ = false;  // a statement was skipped: unknown names are no news
-  Lexer::Mark params_mark_{};      // behind the opening parenthesis of the signature
+  Lexer::Mark params_mark_{};  // behind the opening parenthesis of the signature
+  bool scanned_signature_ = false;
   std::unordered_map<Name, const Var*>
       early_scalars_;  // parameters made before their turn, by signature_scalar
   std::vector<const Var*> dump_tags_;

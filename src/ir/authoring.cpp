@@ -101,6 +101,11 @@ class Author {
 };
 
 bool Author::set_operand(std::size_t i, const AuthoringArg& arg, bool by_name) {
+  if (arg.none && op_ == OpId::pld_tensor_allreduce) {
+    diags_.report<diag::op_not_for_value>(arg.span, operand(i).name, info_.name, "None")
+        .help("leave '{}' out: the compiler then makes a signal", operand(i).name);
+    return false;
+  }
   if (arg.none) return true;
   if (arg.expr == nullptr) {
     diags_.report<diag::op_not_for_value>(arg.span, operand(i).name, info_.name,

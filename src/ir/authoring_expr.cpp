@@ -131,18 +131,22 @@ const Expr* author_store_subscript(Context& context, DiagSink& diags, const Expr
                                      fmt::format("elements of {} cannot be assigned", describe(base->type)));
     return nullptr;
   }
-  std::vector<const Expr*> at;
+  std::vector<const Expr*> offsets;
+  bool slices = false;
   for (const AuthoringIndex& index : indices) {
-    if (index.slice) {
-      diags.report<diag::op_subscript>(index.span, "a slice cannot be assigned")
-          .help("use pl.assemble(target, source, offsets)");
-      return nullptr;
-    }
-    at.push_back(index.start);
+    slices = slices || index.slice;
+    offsets.push_back(index.start != nullptr ? index.start : context.const_int(0, DType::INDEX, index.span));
   }
-  const DType dtype = tensor != nullptr ? tensor->dtype : tile->dtype;
-  return finish(context, diags, tensor != nullptr ? OpId::tensor_write : OpId::tile_write,
-                {base, tuple_of(context, at, span), element(dtype)}, span);
+  if (!slices) {
+    diags.report<diag::op_subscript>(span, "a single element cannot be assigned")
+        .help("write 'pl.write(target, [indices], value)', or assign a slice");
+    return nullptr;
+  }
+  // What the slices leave open, and their ends, follow from the source.
+  const std::size_t rank = tensor != nullptr ? tensor->shape.size() : tile->shape.size();
+  while (offsets.size() < rank) offsets.push_back(context.const_int(0, DType::INDEX, span));
+  return finish(context, diags, tensor != nullptr ? OpId::tensor_assemble : OpId::tile_assemble,
+                {base, value, tuple_of(context, offsets, span)}, span);
 }
 
 const Expr* author_binary(Context& context, DiagSink& diags, BinaryOp op, const Expr* lhs, const Expr* rhs,

@@ -105,8 +105,15 @@ std::string NamePool::fresh_like(std::string_view like) {
   const AutoName parts = parse_auto_name(like);
   const NameRole role = parts.role == NameRole::None ? NameRole::Ssa : parts.role;
   std::uint32_t version = parts.version ? *parts.version + 1 : 0;
+  // Versions that were found in use are not tried again.
+  const std::string key = build_auto_name(parts.base, parts.qualifier, role, std::nullopt);
+  const auto [known, fresh] = tried_.try_emplace(key, Tried{version, version});
+  Tried& tried = known->second;
+  if (!fresh && version >= tried.first && version < tried.end) version = tried.end;
+  if (version != tried.end) tried = {version, version};
   for (;; ++version) {
     std::string name = build_auto_name(parts.base, parts.qualifier, role, version);
+    tried.end = version + 1;
     if (used_.insert(name).second) return name;
   }
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "ir/module.h"
@@ -59,7 +60,12 @@ class NamePool {
   std::string fresh_like(std::string_view like);
 
  private:
+  struct Tried {
+    std::uint32_t first;
+    std::uint32_t end;
+  };
   std::unordered_set<std::string> used_;
+  std::unordered_map<std::string, Tried> tried_;  // without version -> versions in use, one after the other
 };
 
 }  // namespace pldc

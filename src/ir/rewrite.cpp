@@ -184,7 +184,10 @@ const MemRef* Rewriter::memref(const MemRef* m) {
 
 const Type* Rewriter::type(const Type* t) {
   // Most types mention only constants; an empty map then makes the whole rewrite free.
-  if (map_.empty()) return t;
+  return map_.empty() ? t : rebuild(t);
+}
+
+const Type* Rewriter::rebuild(const Type* t) {
   if (const auto* tensor = dyn<TensorType>(t)) {
     TensorType n = *tensor;
     n.shape = exprs(n.shape);

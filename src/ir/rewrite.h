@@ -39,12 +39,14 @@ class Rewriter {
  protected:
   Context& ctx() { return context_; }
   const Expr* children(const Expr* e);
+  // The type with its expressions rewritten, also while no variable is replaced.
+  const Type* rebuild(const Type* t);
   List<const Expr*> exprs(List<const Expr*> list);
   Attrs attrs(Attrs list);
   // A variable used where only a variable may stand (attribute lists, MemRef bases, windows). If it is replaced by
   // something that is no variable it stays.
   const Var* use(const Var* v);
-  const MemRef* memref(const MemRef* m);
+  virtual const MemRef* memref(const MemRef* m);
   List<WindowSlot> slots(List<WindowSlot> list);
   List<const Var*> defines(List<const Var*> list);
   const Expr* mapped(const Var* v) const {

@@ -92,16 +92,26 @@ std::string Comparer::path_text() const {
   return text;
 }
 
+namespace {
+
+// Names are hints: two variables that are not each other's counterpart may well be called the same.
+std::string_view another(const Var* a, const Var* b) {
+  return a->name.text() == b->name.text() ? "another " : "";
+}
+
+}  // namespace
+
 bool Comparer::var(const Var* a, const Var* b) {
-  const auto name_texts = [&](const Var* v) {
-    return [v] { return fmt::format("variable '{}'", v->name.text()); };
+  const auto unlike = [&] {
+    return differ([&] { return fmt::format("variable '{}'", a->name.text()); },
+                  [&] { return fmt::format("{}variable '{}'", another(a, b), b->name.text()); });
   };
-  if (mode_ == Mode::Identity) return a == b ? true : differ(name_texts(a), name_texts(b));
+  if (mode_ == Mode::Identity) return a == b ? true : unlike();
   const auto left = to_right_.find(a);
   const auto right = to_left_.find(b);
   if (left != to_right_.end() || right != to_left_.end()) {
     const bool mapped = left != to_right_.end() && left->second == b;
-    return mapped ? true : differ(name_texts(a), name_texts(b));
+    return mapped ? true : unlike();
   }
   // Without a definition so far: the first use maps the pair.
   to_right_.emplace(a, b);
@@ -115,7 +125,7 @@ bool Comparer::define(const Var* a, const Var* b, bool is_loop_var) {
   const auto right = to_left_.try_emplace(b, a);
   if (left.first->second != b || right.first->second != a) {
     return differ([&] { return fmt::format("definition of '{}'", a->name.text()); },
-                  [&] { return fmt::format("definition of '{}'", b->name.text()); });
+                  [&] { return fmt::format("definition of {}'{}'", another(a, b), b->name.text()); });
   }
   const At at(*this, "type");
   if (is_loop_var) {

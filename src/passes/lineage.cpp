@@ -7,27 +7,6 @@
 
 namespace pldc {
 
-namespace {
-
-// The argument that a call or submit of a function of the program gives back as its result number `position`;
-// null if it gives back none. `results`: how many results the function must have, 0 for any number.
-const Expr* returned_argument(ParamTracer& tracer, const Expr* value, std::size_t position,
-                              std::size_t results) {
-  const auto* call = dyn<Call>(value);
-  const auto* submit = dyn<Submit>(value);
-  if (submit == nullptr && (call == nullptr || call->is_op())) return nullptr;
-  const Function* callee = tracer.function(call != nullptr ? call->function : submit->function);
-  if (callee == nullptr) return nullptr;
-  const List<const Expr*> args = call != nullptr ? call->args : submit->args;
-  const std::vector<int>& returned = tracer.returned_params(callee);
-  if (position >= returned.size() || (results != 0 && returned.size() != results)) return nullptr;
-  const int index = returned[position];
-  return index >= 0 && static_cast<std::size_t>(index) < args.size() ? args[static_cast<std::size_t>(index)]
-                                                                     : nullptr;
-}
-
-}  // namespace
-
 const CollectiveInfo* collective_info(OpId op) {
   using D = ArgDirection;
   // Source: passes.md 2.12 step 3 (coverage, dependents) and the table of 2.13.
@@ -156,11 +135,11 @@ const Expr* WindowLineage::source(const Expr* value) const {
                  ? call->args[static_cast<std::size_t>(index)]
                  : nullptr;
     }
-    return returned_argument(tracer_, call, 0, 1);
+    return tracer_.argument_returned(call, 0, 1);
   }
   if (const auto* get = dyn<TupleGet>(value)) {
     const Expr* tuple = unwrap(get->tuple);
-    return get->index >= 0 ? returned_argument(tracer_, tuple, static_cast<std::size_t>(get->index), 0)
+    return get->index >= 0 ? tracer_.argument_returned(tuple, static_cast<std::size_t>(get->index), 0)
                            : nullptr;
   }
   return nullptr;

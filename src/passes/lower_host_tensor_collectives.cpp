@@ -15,6 +15,7 @@
 #include "ir/walk.h"
 #include "passes/lineage.h"
 #include "passes/pass.h"
+#include "passes/statement.h"
 #include "support/check.h"
 #include "support/diag/pass.h"
 
@@ -82,24 +83,13 @@ class Lowering : public Rewriter {
       const Expr* source = expr(call->args[collective_info(call->op)->data]);
       out.push_back(ctx().assign(define(assign->var), source, s->span));
     }
-    if (!s->comments.empty()) out[first] = with_comments(out[first], s->comments);
+    if (!s->comments.empty()) out[first] = with_comments(ctx(), out[first], s->comments);
   }
 
  private:
   struct Operands {
     std::vector<const Var*> bases;  // parallel to the table's operands
   };
-
-  const Stmt* with_comments(const Stmt* s, List<std::string_view> comments) {
-    if (const auto* loop = dyn<ForStmt>(s)) {
-      ForStmt n = *loop;
-      n.comments = comments;
-      return ctx().make(n);
-    }
-    EvalStmt n = *static_cast<const EvalStmt*>(s);
-    n.comments = comments;
-    return ctx().make(n);
-  }
 
   static Span place(const Expr* arg, const Call* call) { return arg->span.valid() ? arg->span : call->span; }
 

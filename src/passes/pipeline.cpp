@@ -3,7 +3,6 @@
 
 #include "ir/op.h"
 #include "ir/walk.h"
-#include "passes/lineage.h"
 #include "passes/pass.h"
 
 namespace pldc {
@@ -111,12 +110,6 @@ Span tensor_ops_in_kernels(const Program* program) {
                        op == OpId::tensor_view;
     return !stays && op_category(op_info(op).name) == "tensor";
   });
-}
-
-Span composites(const Program* program) {
-  return find_op_call(
-      program, [](const Function* f) { return !f->is_host_orchestrator(); },
-      [](OpId op) { return op == OpId::tile_sin || op == OpId::tile_cos || collective_info(op) != nullptr; });
 }
 
 Span unbound_valid_shape_symbols(const Program* program) {

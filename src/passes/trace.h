@@ -15,6 +15,8 @@ class ParamTracer {
   static constexpr int kNone = -1;
 
   explicit ParamTracer(const Program* program);
+  // A function that a pass has made since.
+  void add(const Function* function) { functions_.emplace(function->name, function); }
 
   // Position of the parameter of `function` that `value`, an expression of its body, is the memory of; or
   // kNone. Followed are: other names, writebacks (store, assemble, in-place ops), results of calls and
@@ -26,6 +28,10 @@ class ParamTracer {
   // For each value of the function's first return statement the parameter it is, or kNone. A returned tuple
   // counts as its elements.
   const std::vector<int>& returned_params(const Function* function);
+
+  // The argument that a call or submit of a function gives back as its result number `position`; null if it gives back
+  // none or `call` is nothing of the kind. `results`: how many results the function must have, 0 for any number.
+  const Expr* argument_returned(const Expr* call, std::size_t position, std::size_t results);
 
   const Function* function(Name name) const;
 
@@ -59,7 +65,6 @@ class ParamTracer {
   const Expr* step(const Scope& scope, const Expr* value);
   // What element `position` of a tuple is another name for, or null.
   const Expr* element(const Scope& scope, const Expr* tuple, std::size_t position);
-  const Expr* argument_returned(const Expr* call, std::size_t position, std::size_t results);
   void fill_from_inner_call(const Function* wrapper, Scope& scope, std::size_t results);
 
   std::unordered_map<Name, const Function*> functions_;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/cli.h"
+#include "cli/npy.h"
 #include "support/catch.h"
 #include "support/process.h"
 #include "support/temp_dir.h"
@@ -198,28 +199,33 @@ TEST_CASE("run: builds into the cache once, passes options on, gives the program
 }
 
 TEST_CASE("run: every stage is executable and gives the same values") {
-  const std::vector<std::string> rest = {"--ranks=3", "--random=9", "--out=ys=-"};
-  std::vector<std::string> args = {"run", sample("neighbours")};
-  args.insert(args.end(), rest.begin(), rest.end());
-  const Outcome whole = pldc_with_cache(args);
-  CAPTURE(whole.err);
-  REQUIRE(whole.code == 0);
-  for (const std::string pass : {"ConvertToSSA", "MaterializeCommDomainScopes"}) {
-    std::vector<std::string> stage = args;
-    stage.push_back("--after=" + pass);
-    const Outcome outcome = pldc_with_cache(stage);
-    CAPTURE(pass, outcome.err);
-    CHECK(outcome.code == 0);
-    CHECK(outcome.out == whole.out);
-    // The dump run as a file gives the same.
-    const TempDir dir;
-    const std::string dump =
-        dir.write("neighbours.pld", run_pldc({"--dump-after=" + pass, sample("neighbours")}).out);
-    std::vector<std::string> text = {"run", "--passes=NONE", dump};
-    text.insert(text.end(), rest.begin(), rest.end());
-    const Outcome from_text = pldc_with_cache(text);
-    CAPTURE(from_text.err);
-    CHECK(from_text.out == whole.out);
+  // In front of LowerCompositeOps code generation takes the collectives of kernels apart itself.
+  const std::pair<std::string, std::vector<std::string>> stages[] = {
+      {"neighbours", {"ConvertToSSA", "MaterializeCommDomainScopes"}},
+      {"reveal/builtin_ring", {"FlattenCallExpr", "LowerCompositeOps", "InsertCommFence"}}};
+  for (const auto& [name, passes] : stages) {
+    const std::vector<std::string> rest = {"--ranks=3", "--random=9", "--out=ys=-"};
+    std::vector<std::string> args = {"run", sample(name)};
+    args.insert(args.end(), rest.begin(), rest.end());
+    const Outcome whole = pldc_with_cache(args);
+    CAPTURE(name, whole.err);
+    REQUIRE(whole.code == 0);
+    for (const std::string& pass : passes) {
+      std::vector<std::string> stage = args;
+      stage.push_back("--after=" + pass);
+      const Outcome outcome = pldc_with_cache(stage);
+      CAPTURE(pass, outcome.err);
+      CHECK(outcome.code == 0);
+      CHECK(outcome.out == whole.out);
+      // The dump run as a file gives the same.
+      const TempDir dir;
+      const std::string dump = dir.write("stage.pld", run_pldc({"--dump-after=" + pass, sample(name)}).out);
+      std::vector<std::string> text = {"run", "--passes=NONE", dump};
+      text.insert(text.end(), rest.begin(), rest.end());
+      const Outcome from_text = pldc_with_cache(text);
+      CAPTURE(from_text.err);
+      CHECK(from_text.out == whole.out);
+    }
   }
 }
 
@@ -280,4 +286,56 @@ TEST_CASE("samples/make: rebuilds exactly when the .pld changes") {
   CHECK(fs::last_write_time(dir.path("m/scale.pldc/bin/scale")) != time);
   make({"clean"});
   CHECK_FALSE(fs::exists(dir.path("m/scale.pldc")));
+}
+
+TEST_CASE("samples/reveal: one sum, by hand and by the builtin") {
+  // The rows are small whole numbers, so every order of additions gives the same sum.
+  constexpr std::size_t kColumns = 1000;
+  std::map<std::size_t, TempDir> data;
+  for (const std::size_t ranks : {1U, 2U, 3U, 4U, 8U}) {
+    Npy<float> x({ranks, 1, kColumns});
+    for (std::size_t i = 0; i < x.values.size(); ++i) x.values[i] = static_cast<float>((i * 31) % 97);
+    x.write(data[ranks].path("x.npy"));
+    Npy<float> sums({ranks, 1, kColumns});
+    for (std::size_t i = 0; i < x.values.size(); ++i) {
+      for (std::size_t r = 0; r < ranks; ++r) sums.values[r * kColumns + i % kColumns] += x.values[i];
+    }
+    sums.write(data[ranks].path("sums.npy"));
+  }
+  for (const std::string name : {"mesh", "two_phase", "ring", "builtin_mesh", "builtin_ring"}) {
+    for (const auto& [ranks, dir] : data) {
+      const Outcome outcome =
+          pldc_with_cache({"run", sample("reveal/" + name), "--ranks=" + std::to_string(ranks),
+                           "--in=xs=" + dir.path("x.npy"), "--expect=ys=" + dir.path("sums.npy")});
+      CAPTURE(name, ranks, outcome.err);
+      CHECK(outcome.code == 0);
+    }
+  }
+}
+
+TEST_CASE("samples/reveal: the page quotes what --diff shows") {
+  const std::string page_path = sample("reveal/README");
+  const std::string page = content(page_path.substr(0, page_path.size() - 4) + ".md");
+  std::vector<std::string> shown;
+  for (const std::string mode : {"mesh", "ring"}) {
+    const std::vector<std::string> lines =
+        lines_of(run_pldc({"--diff", "--passes=LowerCompositeOps", "--style=concise",
+                           sample("reveal/builtin_" + mode)})
+                     .out);
+    shown.insert(shown.end(), lines.begin(), lines.end());
+  }
+  std::size_t quoted = 0;
+  bool in_diff = false;
+  auto at = shown.begin();
+  for (const std::string& line : lines_of(page)) {
+    if (line.rfind("```", 0) == 0) {
+      in_diff = line == "```diff";
+    } else if (in_diff) {
+      CAPTURE(line);
+      at = std::find(at, shown.end(), line);
+      REQUIRE(at != shown.end());
+      ++quoted;
+    }
+  }
+  CHECK(quoted > 20);
 }

@@ -2,10 +2,10 @@
 //
 // The host collectives: ranks x operators x types x sizes, called twice in a row, with signals that are zero
 // at the end.
-#include <catch2/catch.hpp>
 
 #include "mini_program.h"
 #include "pld/collectives.h"
+#include "support/catch.h"
 #include "tile_values.h"
 
 namespace {

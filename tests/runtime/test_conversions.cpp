@@ -1,10 +1,10 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
 // Conversions between element types: rounding, saturation, in place.
-#include <catch2/catch.hpp>
 #include <climits>
 
 #include "pld/tensor.h"
+#include "support/catch.h"
 #include "tile_values.h"
 
 using namespace pto;

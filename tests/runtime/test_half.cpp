@@ -1,12 +1,12 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
 // Conversions of the small float types against references that work with exact arithmetic on doubles.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "pld/half.h"
+#include "support/catch.h"
 
 namespace {
 

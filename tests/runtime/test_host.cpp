@@ -5,11 +5,11 @@
 #include <sched.h>
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <thread>
 
 #include "mini_program.h"
+#include "support/catch.h"
 
 using Catch::Contains;
 

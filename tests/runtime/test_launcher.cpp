@@ -3,7 +3,6 @@
 // The command line of built programs: parameters, ranks, messages, exit codes.
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -12,6 +11,7 @@
 #include "pld/fill.h"
 #include "pld/main.h"
 #include "pld/npy.h"
+#include "support/catch.h"
 
 using Catch::Contains;
 

@@ -1,11 +1,11 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
 // .npy files: round trips, files as numpy writes them, hostile files.
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <fstream>
 
 #include "pld/npy.h"
+#include "support/catch.h"
 
 using Catch::Contains;
 

@@ -2,9 +2,9 @@
 //
 // Elementwise operations against the plain formula, for every element type, on full, partial, column and
 // in-place tiles.
-#include <catch2/catch.hpp>
 
 #include "pld/tensor.h"
+#include "support/catch.h"
 #include "tile_values.h"
 
 using namespace pto;

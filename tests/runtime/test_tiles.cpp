@@ -1,10 +1,10 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
 // Movement, reduction, comparison, matrix product and index operations.
-#include <catch2/catch.hpp>
 #include <climits>
 
 #include "pld/tensor.h"
+#include "support/catch.h"
 #include "tile_values.h"
 
 using namespace pto;

@@ -245,6 +245,27 @@ void HostEmitter::dispatch(const Function* callee, const Expr* call, Span span) 
       scalars.push_back(fmt::format("{}.scalar<{}>({});", a, cpp_scalar_type(dtype), scalar_.as(arg, dtype)));
     }
   }
+  for (const SymbolSource& symbol : signature.symbols) {
+    const auto p = std::find_if(signature.params.begin(), signature.params.end(), [&](const AbiParam& param) {
+      return param.kind == ParamKind::Tensor && param.index == symbol.tensor;
+    });
+    const auto* tensor = dyn<TensorType>(args[p->position]->type);
+    const List<const Expr*> valid = valid_shape_of(args[p->position]->type);
+    const auto axis = static_cast<std::size_t>(symbol.axis);
+    if (!symbol.valid || tensor == nullptr || axis >= valid.size() ||
+        same_dim(valid[axis], tensor->shape[axis]))
+      continue;
+    // A parameter with a symbol of its own came in whole.
+    const Var* from = root(args[p->position]);
+    const bool is_param = std::any_of(function_->params.begin(), function_->params.end(),
+                                      [&](const Param& param) { return param.var == from; });
+    const auto* own = dyn<Var>(valid[axis]);
+    if (is_param && own != nullptr && names_.of(own).empty()) continue;
+    env_.diags
+        .report<diag::codegen_argument>(span, plain_name(p->param->var->name.text()), callee->name.text(),
+                                        "a dispatch passes shapes, but not which part of a tensor holds data")
+        .help("pass the extent as a scalar parameter of '{}' and set it there", callee->name.text());
+  }
   if (signature.params.size() != callee->params.size()) {
     env_.diags.report<diag::codegen_callee>(span, function_->name.text(), callee->name.text(),
                                             "it takes something that is no tensor, scalar or context");

@@ -84,7 +84,7 @@ bool Reader::read_argument(AuthoringArg& arg) {
   const Expr* e = read_expr();
   if (e == nullptr) return false;
   arg.expr = e;
-  arg.span = e->span;
+  arg.span = span_from(begin);  // a variable's own place is that of its definition
   return true;
 }
 

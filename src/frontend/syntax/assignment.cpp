@@ -10,6 +10,7 @@ namespace pldc {
 
 bool Reader::read_assignment(Block& block, const Token& first) {
   const Token name = take();
+  if (!usable_name(name)) return false;
   const Type* type = nullptr;
   if (accept(Tok::Colon)) {
     type = read_type();
@@ -29,9 +30,14 @@ bool Reader::read_assignment(Block& block, const Token& first) {
 
 bool Reader::finish_assignment(Block& block, const Token& first, const Token& name_token, const Type* type) {
   const Name name = ctx_.name(text(name_token));
-  if (at_call("yield_")) return read_yield(block, first, {{name, span(name_token), type}});
+  if (at_yield()) return read_yield(block, first, {{name, span(name_token), type}});
   assigned_name_ = name;
-  annotated_at_ = type != nullptr ? tok_.begin : 0;
+  annotated_at_ = 0;
+  if (type != nullptr) {
+    // Formatted text may wrap the value into parentheses.
+    const std::size_t begin = file_.text().find_first_not_of("( \r\n", tok_.begin);
+    annotated_at_ = static_cast<std::uint32_t>(std::min(begin, file_.text().size()));
+  }
   const Expr* value = nullptr;
   if (at_word("None")) {
     const Token none = take();
@@ -205,7 +211,10 @@ bool Reader::read_unpacking(Block& block, const Token& first) {
     if (!accept(Tok::Comma)) break;
   }
   if (!expect(Tok::Assign, "after the names that are assigned")) return false;
-  if (at_call("yield_")) {
+  for (const Target& t : targets) {
+    if (!usable_name(t.name)) return false;
+  }
+  if (at_yield()) {
     std::vector<YieldTarget> yields;
     for (const Target& t : targets) yields.push_back({ctx_.name(text(t.name)), span(t.name), nullptr});
     return read_yield(block, first, std::move(yields));
@@ -236,12 +245,13 @@ bool Reader::read_unpacking(Block& block, const Token& first) {
   const bool submit = value->kind == ExprKind::Submit;
   const auto* tuple_type = dyn<TupleType>(value->type);
   if (tuple_type != nullptr && tuple_type->elements.size() != targets.size()) {
-    diags_.report<diag::unpack_count>(whole, targets.size(), tuple_type->elements.size())
+    const std::size_t elements = tuple_type->elements.size();
+    if (submit && !grouped && targets.size() > 2) {
+      diags_.report<diag::flat_submit>(whole).help("write '(a, b), task_id = pl.submit(...)'");
+      return true;
+    }
+    diags_.report<diag::unpack_count>(whole, targets.size(), elements, elements == 1 ? "element" : "elements")
         .help("name every element of the result");
-    return true;
-  }
-  if (submit && !grouped && targets.size() > 2) {
-    diags_.report<diag::flat_submit>(whole).help("write '(a, b), task_id = pl.submit(...)'");
     return true;
   }
   const Var* temp = ctx_.var(ctx_.name(submit ? "_submit_tmp" : "_tuple_tmp"), value->type, whole);

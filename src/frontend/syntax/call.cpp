@@ -54,6 +54,7 @@ const Expr* Reader::read_call(const Path& path) {
       if (path.head == "abs") {
         take();
         const Expr* operand = read_expr();
+        accept(Tok::Comma);
         if (operand == nullptr || !expect(Tok::RParen, "after the operand")) return nullptr;
         return ctx_.unary(UnaryOp::Abs, operand, span_from(path.begin));
       }
@@ -84,6 +85,7 @@ const Expr* Reader::read_call(const Path& path) {
           const Expr* a = read_expr();
           if (a == nullptr || !expect(Tok::Comma, "between the operands")) return nullptr;
           const Expr* b = read_expr();
+          accept(Tok::Comma);
           if (b == nullptr || !expect(Tok::RParen, "after the operands")) return nullptr;
           return ctx_.binary(BinaryOp::Xor, a, b, span_from(path.begin));
         }
@@ -107,6 +109,7 @@ const Expr* Reader::read_call(const Path& path) {
         if (rest == "no_dep") {
           take();
           const Expr* operand = read_expr();
+          accept(Tok::Comma);
           if (operand == nullptr || !expect(Tok::RParen, "after the operand")) return nullptr;
           no_dep_ = operand;
           return operand;
@@ -160,7 +163,9 @@ const Expr* Reader::read_float_bits(const Path& path) {
   take();
   const Token token = tok_;
   std::string_view hex;
-  if (!read_string(hex, "of 16 hexadecimal digits") || !expect(Tok::RParen, "after the bits")) return nullptr;
+  if (!read_string(hex, "of 16 hexadecimal digits")) return nullptr;
+  accept(Tok::Comma);
+  if (!expect(Tok::RParen, "after the bits")) return nullptr;
   std::uint64_t bits = 0;
   bool good = hex.size() == 16;
   for (const char c : hex) {

@@ -6,6 +6,7 @@
 #include "frontend/reader.h"
 #include "frontend/writer.h"
 #include "ir/auto_name.h"
+#include "support/check.h"
 #include "support/diag/parse.h"
 
 namespace pldc {
@@ -85,6 +86,7 @@ bool Reader::read_iter_names(std::vector<Token>& names) {
   if (!expect(Tok::LParen, "before the names of the carries")) return false;
   while (at(Tok::Name)) {
     names.push_back(take());
+    if (!usable_name(names.back())) return false;
     if (!accept(Tok::Comma)) break;
   }
   return expect(Tok::RParen, "after the names of the carries");
@@ -157,20 +159,38 @@ List<const Var*> Reader::make_results(const Block& body, List<IterArg> args, Spa
   return ctx_.list(results);
 }
 
-bool Reader::read_for(Block& block, const Token& first) {
-  take();  // for
-  if (at(Tok::LParen)) {
-    std::vector<Token> names;
-    if (!read_iter_names(names)) return false;
-    return read_while_carry(block, first, names);
+// NAME | NAME "," carries | carries, where carries = "(" NAME { "," NAME } ")". Formatted text may wrap the whole into
+// parentheses, and writes the carries of a while loop without theirs.
+bool Reader::read_loop_target(LoopTarget& target) {
+  const bool wrapped = accept(Tok::LParen);
+  bool comma = false;
+  while (at(Tok::Name) || (at(Tok::LParen) && !target.names.empty())) {
+    if (at(Tok::LParen)) {
+      target.nested = true;
+      if (!read_iter_names(target.carries)) return false;
+    } else {
+      target.names.push_back(take());
+      if (!usable_name(target.names.back())) return false;
+    }
+    comma = accept(Tok::Comma);
+    if (!comma) break;
   }
-  if (!at(Tok::Name)) {
+  if (target.names.empty()) {
     unexpected("the loop variable after 'for'");
     return false;
   }
-  const Token name = take();
-  std::vector<Token> carries;
-  if (accept(Tok::Comma) && !read_iter_names(carries)) return false;
+  if (wrapped && !expect(Tok::RParen, "after the names of the loop")) return false;
+  if (wrapped && !comma && target.names.size() == 1 && accept(Tok::Comma)) {  // for (i), (a,) in ...
+    target.nested = true;
+    if (!read_iter_names(target.carries)) return false;
+  }
+  return true;
+}
+
+bool Reader::read_for(Block& block, const Token& first) {
+  take();  // for
+  LoopTarget target;
+  if (!read_loop_target(target)) return false;
   if (!expect_word("in", "after the loop variable")) return false;
   if (!at(Tok::Name)) {
     unexpected("'pl.range(...)' or another loop form");
@@ -178,15 +198,30 @@ bool Reader::read_for(Block& block, const Token& first) {
   }
   Path path;
   if (!read_path(path)) return false;
-  if (path.head == style_.prefix) {
+  const Token& name = target.names.front();
+  const auto kind = parse_enum<ForKind>(path.rest);
+  const bool ranged = path.rest == "spmd" || path.rest == "split_aiv" || kind;
+  if (path.head == style_.prefix && (ranged || path.rest == "while_")) {
+    if (ranged && target.names.size() > 1) {
+      diags_.report<diag::unexpected_token>(span(target.names[1]), "'(' before the names of the carries",
+                                            fmt::format("name '{}'", text(target.names[1])));
+      return false;
+    }
+    if (path.rest == "while_" && target.nested) {
+      diags_.report<diag::unexpected_token>(span(name), "'(' before the names of the carries",
+                                            fmt::format("name '{}'", text(name)));
+      return false;
+    }
+    if (path.rest == "while_") return read_while_carry(block, first, target.names);
     if (path.rest == "spmd") return read_spmd(block, first, &name, path);
     if (path.rest == "split_aiv") return read_split_aiv(block, first, name, path);
-    if (const auto kind = parse_enum<ForKind>(path.rest))
-      return read_range(block, first, name, carries, *kind);
+    return read_range(block, first, name, target.carries, *kind);
   }
   diags_.report<diag::unknown_loop>(path.span, file_.text().substr(path.begin, prev_end_ - path.begin))
-      .help("loops run over {0}.range, {0}.parallel, {0}.unroll, {0}.pipeline, {0}.spmd or {0}.split_aiv",
-            style_.prefix);
+      .help(
+          "loops run over {0}.range, {0}.parallel, {0}.unroll, {0}.pipeline, {0}.while_, {0}.spmd or "
+          "{0}.split_aiv",
+          style_.prefix);
   return false;
 }
 
@@ -310,18 +345,6 @@ bool Reader::read_while(Block& block, const Token& first) {
 }
 
 bool Reader::read_while_carry(Block& block, const Token& first, const std::vector<Token>& names) {
-  if (!expect_word("in", "after the carried names")) return false;
-  Path path;
-  if (!at(Tok::Name) || !read_path(path)) {
-    if (!at(Tok::Name)) unexpected("'pl.while_(...)'");
-    return false;
-  }
-  if (path.head != style_.prefix || path.rest != "while_") {
-    diags_.report<diag::unknown_loop>(path.span, path.rest)
-        .help("a loop that only carries values is written 'for (a, b) in {}.while_(init_values=(x, y)):'",
-              style_.prefix);
-    return false;
-  }
   std::vector<const Expr*> inits;
   if (!expect(Tok::LParen, "after 'pl.while_'") || !expect_word("init_values", "in 'pl.while_'") ||
       !expect(Tok::Assign, "after 'init_values'") || !read_init_values(inits)) {
@@ -354,6 +377,7 @@ bool Reader::read_while_carry(Block& block, const Token& first, const std::vecto
   take();
   if (!expect(Tok::LParen, "after 'pl.cond'")) return false;
   n.condition = read_expr();
+  accept(Tok::Comma);
   if (n.condition == nullptr || !expect(Tok::RParen, "after the condition")) return false;
   Comments dropped;
   if (!end_line(dropped)) return false;
@@ -450,6 +474,7 @@ void Writer::for_stmt(const ForStmt& s) {
   pad();
   out_ += "for ";
   out_ += name(s.loop_var);
+  PLDC_CHECK(s.iter_args.empty() || s.for_kind != ForKind::Unroll, "unrolled loops carry no values (G17)");
   if (!s.iter_args.empty()) {
     out_ += ", ";
     iter_names(s.iter_args);

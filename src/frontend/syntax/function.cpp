@@ -13,8 +13,8 @@ bool Reader::read_signature(std::uint32_t column, bool method) {
   draft->column = column;
   draft_ = draft.get();
   reset_scope();
-  incomplete_names_ = false;
   early_scalars_.clear();
+  scanned_signature_ = false;
   const std::uint32_t begin = tok_.begin;
   take();  // '@'
   if (!read_decorator(*draft)) return false;
@@ -25,6 +25,7 @@ bool Reader::read_signature(std::uint32_t column, bool method) {
     return false;
   }
   const Token name = take();
+  if (!usable_name(name)) return false;
   Function& f = draft->f;
   f.name = ctx_.name(text(name));
   f.name_span = span(name);
@@ -128,48 +129,54 @@ bool Reader::read_decorator(Draft& draft) {
   return expect(Tok::RParen, "after the decorator's options");
 }
 
-// Before its turn, a scalar parameter may be named by the type of an earlier one (G47): it is made when first
-// needed.
+// Before its turn, a scalar parameter may be named by the type of an earlier one (G47): at the first such name all
+// scalar parameters of the signature are made.
 const Var* Reader::signature_scalar(Name name) {
-  if (const auto found = early_scalars_.find(name); found != early_scalars_.end()) return found->second;
+  if (!scanned_signature_) {
+    scanned_signature_ = true;
+    find_signature_scalars();
+  }
+  const auto found = early_scalars_.find(name);
+  return found != early_scalars_.end() ? found->second : nullptr;
+}
+
+// Looks for `NAME: pl.Scalar[pl.DTYPE]` among the tokens from the signature's opening parenthesis on.
+void Reader::find_signature_scalars() {
   DiagSink quiet;
   Lexer scan(file_, quiet, 100000);
-  // Scan the signature's tokens from its opening parenthesis for `name : pl.Scalar[pl.X]`.
   scan.seek(params_mark_.at, 0);
+  const auto next = [&] {
+    Token token = scan.next();
+    while (token.kind == Tok::Newline || token.kind == Tok::Indent || token.kind == Tok::Dedent)
+      token = scan.next();
+    return token;
+  };
+  const std::string scalar = style_.prefix + ".Scalar[" + style_.prefix + ".";
   std::uint32_t depth = 1;
-  Token token = scan.next();
-  while (token.kind != Tok::End && depth != 0) {
+  Token before{};
+  for (Token token = next(); token.kind != Tok::End && depth != 0; token = next()) {
     if (token.kind == Tok::LParen || token.kind == Tok::LBracket || token.kind == Tok::LBrace) ++depth;
     if (token.kind == Tok::RParen || token.kind == Tok::RBracket || token.kind == Tok::RBrace) --depth;
-    if (depth == 1 && token.kind == Tok::Name && scan.text(token) == name.text()) {
-      const Token name_token = token;
-      token = scan.next();
-      if (token.kind != Tok::Colon) continue;
-      std::string spelled;
-      for (int i = 0; i < 7; ++i) {
-        token = scan.next();
-        if (token.kind == Tok::Newline || token.kind == Tok::Indent || token.kind == Tok::Dedent) {
-          --i;
-          continue;
-        }
-        spelled += scan.text(token);
-        if (token.kind == Tok::RBracket) break;
+    if (depth == 1 && before.kind == Tok::Name && token.kind == Tok::Colon) {
+      std::string type;
+      while (type.size() < scalar.size()) {
+        const Token part = next();
+        if (part.kind == Tok::LBracket) ++depth;
+        if (part.kind == Tok::RBracket || part.kind == Tok::RParen) --depth;
+        if (part.kind == Tok::End || part.kind == Tok::RBracket || part.kind == Tok::RParen ||
+            part.kind == Tok::Comma)
+          break;
+        type += scan.text(part);
       }
-      const std::string head = style_.prefix + ".Scalar[" + style_.prefix + ".";
-      if (spelled.size() > head.size() + 1 && spelled.compare(0, head.size(), head) == 0 &&
-          spelled.back() == ']') {
-        const auto dtype = parse_enum<DType>(spelled.substr(head.size(), spelled.size() - head.size() - 1));
-        if (dtype) {
-          const Var* var = ctx_.var(name, ctx_.scalar(*dtype), span(name_token));
-          early_scalars_[name] = var;
-          return var;
+      if (type == scalar) {
+        if (const auto dtype = parse_enum<DType>(scan.text(next()))) {
+          const Name parameter = ctx_.name(scan.text(before));
+          early_scalars_[parameter] = ctx_.var(parameter, ctx_.scalar(*dtype), span(before));
         }
       }
-      return nullptr;
     }
-    token = scan.next();
+    before = token;
   }
-  return nullptr;
 }
 
 bool Reader::read_params(Draft& draft, bool method) {
@@ -188,6 +195,7 @@ bool Reader::read_params(Draft& draft, bool method) {
       continue;
     }
     first = false;
+    if (!usable_name(name_token)) return false;
     if (!expect(Tok::Colon, "and the type of the parameter")) return false;
     const std::uint32_t type_begin = tok_.begin;
     ParamDirection direction = ParamDirection::In;
@@ -275,7 +283,6 @@ const Type* Reader::result_type(const Function* f) {
 const Function* Reader::read_body(Draft& draft) {
   draft_ = &draft;
   reset_scope();
-  incomplete_names_ = false;
   split_region_.reset();
   dump_tags_.clear();
   Function& f = draft.f;

@@ -96,6 +96,24 @@ bool Reader::read_bool(bool& value, std::string_view where) {
 }
 
 // Python's escapes; what is no escape stays as it is.
+// A string that is printed without escapes: it cannot hold what would need one.
+bool Reader::read_plain_string(std::string_view& value, std::string_view where) {
+  const Token token = tok_;
+  if (!read_string(value, where)) return false;
+  return is_plain_string(value, span(token));
+}
+
+bool Reader::is_plain_string(std::string_view value, Span where) {
+  for (const char c : value) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7f && c != '"' && c != '\'' && c != '\\') continue;
+    diags_.report<diag::unprintable_string>(where).help(
+        "use a string without quotes, backslashes and control characters");
+    return false;
+  }
+  return true;
+}
+
 bool Reader::read_string(std::string_view& value, std::string_view where) {
   if (!at(Tok::String)) {
     unexpected(fmt::format("a string {}", where));
@@ -195,7 +213,7 @@ const Expr* Reader::read_const() {
   } else if (!negative && at(Tok::Name)) {
     value = read_expr();
     if (value != nullptr && value->kind != ExprKind::ConstInt && value->kind != ExprKind::ConstFloat) {
-      diags_.report<diag::const_operand>(value->span).help("pl.const takes a number and a dtype");
+      diags_.report<diag::const_operand>(span_from(number_begin)).help("pl.const takes a number and a dtype");
       return nullptr;
     }
   } else {

@@ -35,7 +35,7 @@ const MemRef* Reader::read_memref() {
   bool quoted = false;
   if (at(Tok::String)) {
     quoted = true;
-    if (!read_string(name, "naming the buffer")) return nullptr;
+    if (!read_plain_string(name, "naming the buffer")) return nullptr;
   } else if (at(Tok::Name)) {
     name = text(take());
   } else {
@@ -57,10 +57,11 @@ const MemRef* Reader::read_memref() {
   };
   const bool declared =
       quoted &&
-      (at(Tok::RParen) || (at(Tok::Comma) && peek2().kind == Tok::Name && lex_.text(peek2()) == "slots"));
+      (at(Tok::RParen) || (at(Tok::Comma) && (peek2().kind == Tok::RParen ||
+                                              (peek2().kind == Tok::Name && lex_.text(peek2()) == "slots"))));
   if (declared) {
     m.declared_name = ctx_.name(name);
-    if (accept(Tok::Comma) && !slots()) return nullptr;
+    if (accept(Tok::Comma) && !at(Tok::RParen) && !slots()) return nullptr;
   } else {
     const Var* bound = quoted ? nullptr : lookup(ctx_.name(name));
     if (bound != nullptr && bound->type->kind == TypeKind::Ptr) {
@@ -80,8 +81,9 @@ const MemRef* Reader::read_memref() {
       return nullptr;
     }
     m.size = static_cast<std::uint64_t>(size);
-    if (accept(Tok::Comma) && !slots()) return nullptr;
+    if (accept(Tok::Comma) && !at(Tok::RParen) && !slots()) return nullptr;
   }
+  accept(Tok::Comma);
   if (!expect(Tok::RParen, "after the MemRef")) return nullptr;
   if (accept(Tok::LBracket)) {
     m.slot_index = read_expr();

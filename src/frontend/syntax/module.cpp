@@ -5,6 +5,7 @@
 
 #include "frontend/reader.h"
 #include "frontend/writer.h"
+#include "ir/check_op.h"
 #include "support/diag/parse.h"
 
 namespace pldc {
@@ -92,7 +93,8 @@ Module Reader::read() {
   constexpr std::string_view kHeader = "# pypto.program:";
   std::string_view start = file_.text();
   if (start.substr(0, 3) == "\xef\xbb\xbf") start.remove_prefix(3);
-  authoring_ = start.substr(0, kHeader.size()) != kHeader && looks_authored();
+  authored_class_ = start.substr(0, kHeader.size()) != kHeader;
+  authoring_ = authored_class_ && looks_authored();
   tok_ = lex_.next();
   read_imports_and_declarations();
   bool bare = false;
@@ -120,7 +122,8 @@ Module Reader::read() {
   module.style = style_;
   module.bare_function = bare;
   if (!diags_.has_errors()) {
-    module.program = ctx_.make(Program{program_name_, ctx_.list(functions_)});
+    const Program* program = ctx_.make(Program{program_name_, ctx_.list(functions_)});
+    if (!authoring_ || check_host_ops(diags_, program)) module.program = program;
   }
   return module;
 }
@@ -202,12 +205,16 @@ void Reader::read_imports_and_declarations() {
 // NAME = pl.dynamic("s") | integer | float | list | pl.DTYPE
 bool Reader::read_constant(Name name) {
   const std::uint32_t begin = tok_.begin;
+  if (at(Tok::LParen) && peek2().kind == Tok::Name && text(peek2()) == style_.prefix) {
+    take();  // formatted text may wrap the value
+    return read_constant(name) && expect(Tok::RParen, "after the constant");
+  }
   if (at(Tok::Name) && text(tok_) == style_.prefix && peek2().kind == Tok::Dot) {
     Path path;
     if (!read_path(path)) return false;
     if (path.rest == "dynamic") {
       std::string_view hint;
-      if (!expect(Tok::LParen, "after 'pl.dynamic'") || !read_string(hint, "naming the symbol") ||
+      if (!expect(Tok::LParen, "after 'pl.dynamic'") || !read_plain_string(hint, "naming the symbol") ||
           !expect(Tok::RParen, "after the symbol's name")) {
         return false;
       }
@@ -219,7 +226,9 @@ bool Reader::read_constant(Name name) {
       dtype_constants_[name] = *dtype;
       return true;
     }
-    diags_.report<diag::bad_constant>(path.span, name.text());
+    diags_.report<diag::bad_constant>(path.span, name.text())
+        .help("a module constant is a number, a list of numbers, a dtype or {}.dynamic(\"NAME\")",
+              style_.prefix);
     return false;
   }
   const bool authoring = authoring_;
@@ -273,19 +282,33 @@ bool Reader::read_class() {
   }
   while (at(Tok::Newline)) take();
   if (!expect_word("class", "after @pl.program")) return true;
+  Token class_name{};
   if (at(Tok::Name)) {
-    program_name_ = ctx_.name(text(take()));
+    class_name = take();
+    if (!usable_name(class_name)) return true;
+    program_name_ = ctx_.name(text(class_name));
   } else {
     unexpected("the program's name");
     return true;
   }
-  if (accept(Tok::LParen)) expect(Tok::RParen, "after the class name");
+  if (accept(Tok::LParen) && !accept(Tok::RParen)) {
+    if (!at(Tok::Error))
+      diags_.report<diag::foreign_python>(span(tok_), "a base class")
+          .help("write 'class {}:'", text(class_name));
+    while (!at(Tok::Colon) && !at(Tok::Newline) && !at(Tok::End)) take();
+  }
   if (!expect(Tok::Colon, "after the class name")) return true;
   const auto too_many = [&] { return diags_.full(); };
   if (at(Tok::Newline)) take();
   if (!accept(Tok::Indent)) {
-    if (!at(Tok::End)) unexpected("an indented body of the class");
-    return true;  // a program without functions
+    // A program without functions prints as its class line alone (G9); a person has forgotten the body.
+    if (!at(Tok::End)) {
+      unexpected("an indented body of the class");
+    } else if (authored_class_) {
+      diags_.report<diag::empty_block>(span(class_name), "class")
+          .help("write the program's functions below it, indented and marked @{}.function", style_.prefix);
+    }
+    return true;
   }
   while (!at(Tok::Dedent) && !at(Tok::End) && !too_many()) {
     if (at(Tok::Newline)) {
@@ -294,7 +317,13 @@ bool Reader::read_class() {
       take();  // docstring of the class
     } else if (at(Tok::At)) {
       const std::uint32_t column = lex_.column_of(tok_.begin);
-      if (!read_signature(column, true)) resync(column);
+      if (!read_signature(column, true)) {
+        resync(column);
+        if (at_word("def")) {  // its decorator was wrong: one error is enough
+          take();
+          resync(column);
+        }
+      }
     } else if (at_word("pass") || at(Tok::Ellipsis)) {
       take();
     } else if (at(Tok::Indent)) {

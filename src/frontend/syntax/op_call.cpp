@@ -19,6 +19,42 @@ constexpr std::string_view kPaddingKey = "allow_physical_tail_padding";
 
 bool is_keyword_operand(const Operand& operand) { return operand.spelling != Spelling::Positional; }
 
+// Gives the operands that are variables copies which stand where they are used, so that messages point into the call.
+// One copy for each variable: some checks ask whether two operands are the same.
+class UsePlaces {
+ public:
+  explicit UsePlaces(Context& context) : ctx_(context) {}
+  const Expr* operator()(const Expr* e, Span use) {
+    const auto* var = dyn<Var>(e);
+    if (var == nullptr) return e;
+    for (const auto& [from, to] : copies_) {
+      if (from == var) return to;
+    }
+    Var copy = *var;
+    copy.span = use;
+    copies_.emplace_back(var, ctx_.make(copy));
+    return copies_.back().second;
+  }
+  AuthoringCall operator()(AuthoringCall call) {
+    for (AuthoringArg& arg : call.args) arg.expr = (*this)(arg.expr, arg.span);
+    for (AuthoringKeyword& k : call.keywords) k.arg.expr = (*this)(k.arg.expr, k.arg.span);
+    return call;
+  }
+
+ private:
+  Context& ctx_;
+  std::vector<std::pair<const Var*, const Var*>> copies_;
+};
+
+// What `make` gives, or null after its errors were reported: the second time, with the places of use.
+template <class Make>
+auto made_or_reported(Context& context, DiagSink& diags, const AuthoringCall& call, Make&& make) {
+  DiagSink quiet;
+  auto made = make(quiet, call);
+  if (made == nullptr && make(diags, UsePlaces(context)(call)) != nullptr) make(diags, call);
+  return made;
+}
+
 }  // namespace
 
 // A call by the name of an op: with its category as printed text has it, or a short name.
@@ -72,15 +108,27 @@ const Expr* Reader::read_op_call(const Path& path, OpId op, bool author) {
   call.keywords = std::move(keywords);
   call.attrs = attrs;
   if (is_ergonomic_wrapper(call)) {
-    const AuthoredWrapper wrapper = author_wrapper(ctx_, diags_, call, wrapper_counter_);
-    if (wrapper.call == nullptr) return nullptr;
+    AuthoredWrapper wrapper;
+    const Call* made =
+        made_or_reported(ctx_, diags_, call, [&](DiagSink& diags, const AuthoringCall& written) {
+          wrapper = author_wrapper(ctx_, diags, written, wrapper_counter_);
+          return wrapper.call;
+        });
+    if (made == nullptr) return nullptr;
     hoisted_.insert(hoisted_.end(), wrapper.hoisted.begin(), wrapper.hoisted.end());
     return wrapper.call;
   }
   const std::string_view leaf = path.rest.substr(path.rest.rfind('.') + 1);
   if (leaf == "aiv_shard" || leaf == "aic_gather") stamp_split(OpId::tile_aiv_shard, call.keywords, whole);
-  const Expr* result = author_expr(ctx_, diags_, call);
+  const Expr* result = made_or_reported(
+      ctx_, diags_, call,
+      [&](DiagSink& diags, const AuthoringCall& written) { return author_expr(ctx_, diags, written); });
   const Call* made = dyn<Call>(result);
+  if (made != nullptr) {
+    for (const Attr& kwarg : made->kwargs) {
+      if (kwarg.value.kind == AttrKind::String && !is_plain_string(kwarg.value.text, whole)) return nullptr;
+    }
+  }
   if (made != nullptr && made->op == OpId::pld_tensor_alloc_window_buffer) {
     if (find_attr(made->kwargs, "name") == nullptr) {
       if (assigned.empty()) {
@@ -139,9 +187,11 @@ const Expr* Reader::literal_call(const Path& path, OpId op, std::vector<Authorin
                                  std::vector<AuthoringKeyword>& keywords, Attrs attrs, Span whole) {
   const OpInfo& info = op_info(op);
   std::vector<const Expr*> operands;
+  std::vector<Span> places;
   operands.reserve(args.size() + 2);
   for (std::size_t i = 0; i < args.size(); ++i) {
     const AuthoringArg& arg = args[i];
+    places.push_back(arg.span);
     if (arg.expr != nullptr) {
       operands.push_back(arg.expr);
       if (i < info.operands.size() && info.operands[i].spelling == Spelling::KeywordDump) saw_legacy_ = true;
@@ -156,6 +206,7 @@ const Expr* Reader::literal_call(const Path& path, OpId op, std::vector<Authorin
   stamp_split(op, keywords, whole);
   std::vector<Attr> kwargs;
   std::array<const Expr*, kMaxOperands> by_name{};
+  std::array<Span, kMaxOperands> named_places{};
   bool any_by_name = false;
   const AuthoringKeyword* dtype_keyword = nullptr;
   for (const AuthoringKeyword& k : keywords) {
@@ -169,6 +220,7 @@ const Expr* Reader::literal_call(const Path& path, OpId op, std::vector<Authorin
         return nullptr;
       }
       by_name[i] = k.arg.expr;
+      named_places[i] = k.arg.span;
       any_by_name = is_operand = true;
     }
     if (is_operand) continue;
@@ -217,8 +269,10 @@ const Expr* Reader::literal_call(const Path& path, OpId op, std::vector<Authorin
                      [](const Attr& a, const Attr& b) { return a.key.text() < b.key.text(); });
   }
   if (any_by_name) {
-    for (const Expr* e : by_name) {
-      if (e != nullptr) operands.push_back(e);
+    for (std::size_t i = 0; i < by_name.size(); ++i) {
+      if (by_name[i] == nullptr) continue;
+      operands.push_back(by_name[i]);
+      places.push_back(named_places[i]);
     }
   }
   if (info.syntax == Syntax::RemoteLoad && path.rest == kTailPadding) {
@@ -233,7 +287,19 @@ const Expr* Reader::literal_call(const Path& path, OpId op, std::vector<Authorin
     }
   }
   const Call* call = ctx_.call(op, ctx_.list(operands), shared_attrs(kwargs), attrs, ctx_.unknown(), whole);
-  if (!check_call(diags_, call, CallSource::Printed)) return nullptr;
+  DiagSink found;
+  if (!check_call(found, call, CallSource::Printed)) {
+    UsePlaces place(ctx_);
+    for (std::size_t i = 0; i < operands.size(); ++i) operands[i] = place(operands[i], places[i]);
+    Call located = *call;
+    located.args = ctx_.list(operands);
+    if (check_call(diags_, &located, CallSource::Printed)) check_call(diags_, call, CallSource::Printed);
+    return nullptr;
+  }
+  for (const Attr& kwarg : kwargs) {
+    // Printed in single quotes, without escapes.
+    if (kwarg.value.kind == AttrKind::String && !is_plain_string(kwarg.value.text, whole)) return nullptr;
+  }
   // The annotation of an assignment tells the type (format.md 2.10); elsewhere it is deduced, quietly: a pass
   // may have written what the rules would refuse (G44).
   if (path.begin == annotated_at_) return call;

@@ -96,7 +96,11 @@ bool Reader::read_scope_option(ScopeOptions& o, std::string_view callee) {
     o.role = role;
     return true;
   }
-  if (key == "name_hint") return read_string(o.name_hint, "for name_hint");
+  if (key == "name_hint") {
+    // The name of a runtime scope is printed with escapes, the others as they are.
+    return callee == "scope" ? read_string(o.name_hint, "for name_hint")
+                             : read_plain_string(o.name_hint, "for name_hint");
+  }
   if (key == "deps") {
     o.has_deps = true;
     return read_var_list(o.deps);
@@ -129,7 +133,7 @@ bool Reader::read_scope_option(ScopeOptions& o, std::string_view callee) {
     return true;
   }
   diags_.report<diag::unknown_form_option>(
-      span(key_token), key, callee,
+      span(key_token), key, fmt::format("{}.{}", style_.prefix, callee),
       "level, role, name_hint, deps, no_dep_args, dumps, allow_early_resolve, "
       "predicate, windowize, optimizations, sync_start, core_num, mode");
   return false;
@@ -154,7 +158,7 @@ bool Reader::read_scope_call(ScopeOptions& o, std::string_view callee) {
       o.core_num = read_expr();
       if (o.core_num == nullptr) return false;
     } else if (callee == "graph" && position == 0) {
-      if (!read_string(o.name_hint, "naming the graph")) return false;
+      if (!read_plain_string(o.name_hint, "naming the graph")) return false;
     } else {
       unexpected("a keyword argument");
       return false;

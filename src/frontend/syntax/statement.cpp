@@ -25,6 +25,7 @@ bool Reader::read_block(Block& block, std::string_view where, IfEmpty if_empty) 
         !at(Tok::Dedent) && !at(Tok::End) &&
         file_.text().substr(prev_end_, tok_.begin - prev_end_).find('\n') == std::string_view::npos) {
       // `for i in pl.range(4): statement`
+      block.column = lex_.block_column();
       read_statement(block);
       return true;
     }
@@ -63,6 +64,7 @@ void Reader::read_statement(Block& block) {
   }
   const Token first = tok_;
   const std::uint32_t column = block.column;
+  const std::size_t scopes = scope_marks_.size();
   const DepthGuard guard(*this);
   bool good = !too_deep(span(first));
   if (good) {
@@ -94,9 +96,29 @@ void Reader::read_statement(Block& block) {
     }
   }
   if (!good) {
-    incomplete_names_ = true;
+    while (scope_marks_.size() > scopes) close_scope(true);
     if (prev_end_ < first.end) prev_end_ = std::max(first.end, first.begin);
     resync(column);
+    excuse_names(first.begin, tok_.begin);
+  }
+}
+
+// Names in the text of a statement that was given up count as defined: it may be what would have defined them.
+void Reader::excuse_names(std::uint32_t begin, std::uint32_t end) {
+  const std::string_view all = file_.text();
+  const auto part = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  for (std::uint32_t i = begin; i < end && i < all.size();) {
+    std::uint32_t after = i;
+    while (after < end && part(all[after])) ++after;
+    const std::string_view word = all.substr(i, after - i);
+    if (!word.empty() && (word[0] < '0' || word[0] > '9')) {
+      const Name name = ctx_.name(word);
+      if (word != style_.prefix && lookup(name) == nullptr && dynamic(name) == nullptr)
+        bind(name, ctx_.var(name, ctx_.unknown()));
+    }
+    i = std::max(after, i + 1);
   }
 }
 
@@ -175,12 +197,12 @@ bool Reader::read_simple(Block& block, const Token& first) {
       return false;
     }
   }
-  if (first.kind == Tok::LParen) return read_unpacking(block, first);
+  if (first.kind == Tok::LParen && !at_yield()) return read_unpacking(block, first);
   return read_expression_statement(block, first);
 }
 
 bool Reader::read_expression_statement(Block& block, const Token& first) {
-  if (at_call("yield_")) return read_yield(block, first, {});
+  if (at_yield()) return read_yield(block, first, {});
   for (const std::string_view leaf :
        {"static_print", "static_assert", "dump_tag", "func_attr", "cond", "set_cache_policy"}) {
     if (at_call(leaf)) return read_compile_time(first, leaf);
@@ -223,6 +245,7 @@ bool Reader::read_compile_time(const Token& first, std::string_view leaf) {
   } else if (leaf == "dump_tag") {
     if (!expect(Tok::LParen, "after 'pl.dump_tag'")) return false;
     const Expr* tensor = read_expr();
+    accept(Tok::Comma);
     if (tensor == nullptr || !expect(Tok::RParen, "after the tensor")) return false;
     const auto* var = dyn<Var>(tensor);
     if (var == nullptr) {
@@ -254,11 +277,11 @@ bool Reader::read_cache_policy(const Token& first) {
   const Expr* tensor = read_expr();
   if (tensor == nullptr || !expect(Tok::Comma, "after the tensor")) return false;
   Path path;
-  if (!at(Tok::Name) || !read_path(path)) {
-    if (!at(Tok::Name)) unexpected("'pl.CachePolicy.NAME'");
-    return false;
+  if (at(Tok::Name)) {
+    if (!read_path(path)) return false;
+    accept(Tok::Comma);
+    if (!expect(Tok::RParen, "after the policy")) return false;
   }
-  if (!expect(Tok::RParen, "after the policy")) return false;
   constexpr std::string_view head = "CachePolicy.";
   if (tensor->kind != ExprKind::Var || path.rest.substr(0, head.size()) != head) {
     diags_.report<diag::cache_policy_form>(lex_.span(first.begin, prev_end_))
@@ -274,7 +297,16 @@ bool Reader::read_cache_policy(const Token& first) {
   return true;
 }
 
+// At a yield; formatted text may wrap it into parentheses.
+bool Reader::at_yield() {
+  if (at_call("yield_")) return true;
+  if (!at(Tok::LParen) || peek2().kind != Tok::Name || text(peek2()) != style_.prefix) return false;
+  constexpr std::string_view rest = ".yield_(";
+  return file_.text().substr(peek2().end, rest.size()) == rest;
+}
+
 bool Reader::read_yield(Block& block, const Token& first, std::vector<YieldTarget> targets) {
+  const bool wrapped = accept(Tok::LParen);
   take();
   take();
   take();
@@ -287,6 +319,7 @@ bool Reader::read_yield(Block& block, const Token& first, std::vector<YieldTarge
     if (!accept(Tok::Comma)) break;
   }
   if (!expect(Tok::RParen, "after the yielded values")) return false;
+  if (wrapped && !expect(Tok::RParen, "after the yield")) return false;
   Comments comments;
   const Span whole = span_from(first.begin);
   if (!end_line(comments)) return false;

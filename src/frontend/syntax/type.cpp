@@ -184,22 +184,17 @@ const Type* Reader::read_type_body() {
     return ctx_.scalar(dtype);
   }
   if (pl && rest == "Array") {
-    std::int64_t extent = 0;
     DType dtype{};
     const Token first = tok_;
     if (!expect(Tok::LBracket, "after 'pl.Array'")) return nullptr;
-    if (authoring_) {
-      const Expr* e = read_expr();
-      if (e == nullptr) return nullptr;
-      const auto value = const_int(e);
-      if (!value) {
-        diags_.report<diag::array_extent>(e->span).help("write a number or a module constant");
-        return nullptr;
-      }
-      extent = *value;
-    } else if (!read_int(extent, "as the array's extent")) {
+    const Expr* e = read_expr();
+    if (e == nullptr) return nullptr;
+    if (e->kind != ExprKind::ConstInt) {
+      diags_.report<diag::array_extent>(lex_.span(first.end, prev_end_))
+          .help("write a number or a module constant");
       return nullptr;
     }
+    const std::int64_t extent = static_cast<const ConstInt*>(e)->value;
     if (!expect(Tok::Comma, "after the extent") || !read_dtype(dtype) ||
         !expect(Tok::RBracket, "after the dtype")) {
       return nullptr;

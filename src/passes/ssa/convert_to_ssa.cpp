@@ -9,6 +9,7 @@
 #include "ir/rewrite.h"
 #include "ir/walk.h"
 #include "passes/pass.h"
+#include "passes/ssa/lost_values.h"
 #include "passes/ssa/needs.h"
 #include "passes/ssa/type_origin.h"
 #include "passes/trace.h"
@@ -576,7 +577,7 @@ bool has_foreign_body(const Function* f) {
 const Program* run_ConvertToSSA(PassEnv& env, const Program* program) {
   std::vector<const Function*> functions;
   for (const Function* f : program->functions) {
-    functions.push_back(has_foreign_body(f) ? f : Converter(env, f).run());
+    functions.push_back(has_foreign_body(f) ? f : Converter(env, ssa::keep_values(env, f)).run());
   }
   if (env.diags.has_errors()) return nullptr;
   Program n = *program;

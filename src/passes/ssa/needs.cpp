@@ -35,6 +35,8 @@ bool Needs::needed_after(Body list, std::size_t index, const Var* var) {
   return next != events.end() && next->read;
 }
 
+bool Needs::reads_from_outside(Body list, const Var* var) { return facts_of(list).exposed.count(var) != 0; }
+
 const Needs::ListFacts& Needs::facts_of(Body list) {
   if (list.empty()) return empty_;
   if (const auto known = lists_.find(list.data()); known != lists_.end()) return known->second;
@@ -53,6 +55,7 @@ const Needs::ListFacts& Needs::facts_of(Body list) {
       defines.add(v);
     }
   }
+  facts.exposed.insert(facts.whole.exposed.begin(), facts.whole.exposed.end());
   return lists_.emplace(list.data(), std::move(facts)).first->second;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "ir/module.h"
@@ -13,6 +14,8 @@ class Needs {
  public:
   // True if the statements after `list[index]` read `var` before they surely define it again.
   bool needed_after(Body list, std::size_t index, const Var* var);
+  // True if the list reads `var` before it surely defines it.
+  bool reads_from_outside(Body list, const Var* var);
 
  private:
   // What a statement or a list reads from outside, and what it has defined on every way through.
@@ -27,6 +30,7 @@ class Needs {
   struct ListFacts {
     Facts whole;
     std::unordered_map<const Var*, std::vector<Event>> events;  // by rising index
+    std::unordered_set<const Var*> exposed;                     // the same as in `whole`
   };
 
   const ListFacts& facts_of(Body list);

@@ -1,9 +1,6 @@
 // CallDirectionsResolved: every call and submit of a function says for each argument how it is used, and says
 // nothing that the callee's signature contradicts; wrappers declare what they pass on.
-#include <algorithm>
-#include <unordered_map>
-
-#include "ir/walk.h"
+#include "passes/function_call.h"
 #include "passes/verify/verifiers.h"
 #include "support/diag/verify.h"
 
@@ -21,63 +18,27 @@ class Check {
 
   void function(const Function* f) {
     function_ = f;
-    walk_stmts(f->body, [&](const Stmt* stmt) {
-      for_each_expr(stmt,
-                    [&](const Expr* root) { walk_expr(root, [&](const Expr* e) { visit(e, stmt->span); }); });
+    for_each_function_call(f->body, [&](const FunctionCall& call, const Expr* e, const Stmt* stmt) {
+      if (!call.args.empty()) visit(call, e->span.valid() ? e->span : stmt->span);
     });
   }
 
   // Whether a wrapper's declared directions are at least those of the callees that it hands its parameters
   // to.
-  void wrapper(const Function* f) {
-    if (!f->is_wrapper()) return;
-    for (const Param& param : f->params) {
-      const ParamDirection effective = effective_of(f, param);
-      if (effective == param.direction) continue;
+  void wrapper(const Function* f, const std::vector<ParamDirection>& effective) {
+    for (std::size_t i = 0; i < f->params.size(); ++i) {
+      const Param& param = f->params[i];
+      if (effective[i] == param.direction) continue;
       diags_
           .report<diag::wrapper_direction_stale>(param.var->span.valid() ? param.var->span : f->name_span,
                                                  f->name.text(), param.var->name.text(),
-                                                 name_of(param.direction), name_of(effective))
+                                                 name_of(param.direction), name_of(effective[i]))
           .help("DeriveCallDirections writes the directions of wrappers");
     }
   }
 
  private:
-  struct CallView {
-    Name callee;
-    List<const Expr*> args;
-    Attrs attrs;
-    bool is_submit;
-  };
-  static bool view(const Expr* e, CallView& out) {
-    if (const auto* call = dyn<Call>(e); call != nullptr && !call->is_op()) {
-      out = {call->function, call->args, call->attrs, false};
-      return true;
-    }
-    if (const auto* submit = dyn<Submit>(e)) {
-      out = {submit->function, submit->args, submit->attrs, true};
-      return true;
-    }
-    return false;
-  }
-
-  // The parameter that an argument is for. A submit may leave out outputs, which the runtime allocates;
-  // contexts, which are the last parameters, then directly follow the arguments passed.
-  static const Param* param_of(const Function* callee, const CallView& call, std::size_t index) {
-    const std::size_t count = call.args.size();
-    const std::size_t params = callee->params.size();
-    if (call.is_submit && count < params) {
-      std::size_t contexts = 0;
-      while (contexts < count && call.args[count - 1 - contexts]->type->kind == TypeKind::CommCtx) ++contexts;
-      if (index >= count - contexts) return &callee->params[params - (count - index)];
-    }
-    return index < params ? &callee->params[index] : nullptr;
-  }
-
-  void visit(const Expr* e, Span stmt) {
-    CallView call;
-    if (!view(e, call) || call.args.empty()) return;
-    const Span place = e->span.valid() ? e->span : stmt;
+  void visit(const FunctionCall& call, Span place) {
     const AttrValue* attr = find_attr(call.attrs, "arg_directions");
     if (attr == nullptr || attr->kind != AttrKind::ArgDirectionList || attr->directions.empty()) {
       diags_.report<diag::directions_missing>(place, call.callee.text(), function_->name.text())
@@ -98,7 +59,8 @@ class Check {
                                             name_of(direction), tensor ? "anything but scalar" : "scalar");
         continue;
       }
-      const Param* param = tensor && callee != functions_.end() ? param_of(callee->second, call, i) : nullptr;
+      const Param* param =
+          tensor && callee != functions_.end() ? param_for(callee->second, call, i) : nullptr;
       if (param == nullptr || allowed(param->direction, direction)) continue;
       diags_
           .report<diag::direction_contradicts>(place, i, call.callee.text(), name_of(direction),
@@ -132,38 +94,6 @@ class Check {
     return {};
   }
 
-  static int strength(ParamDirection d) {
-    switch (d) {
-      case ParamDirection::In:
-        return 0;
-      case ParamDirection::Out:
-        return 1;
-      case ParamDirection::InOut:
-        return 2;
-    }
-    return 0;
-  }
-
-  // Declared directions of the callees are enough: each wrapper among them is checked itself.
-  ParamDirection effective_of(const Function* f, const Param& param) const {
-    ParamDirection result = param.direction;
-    walk_stmts(f->body, [&](const Stmt* stmt) {
-      for_each_expr(stmt, [&](const Expr* root) {
-        walk_expr(root, [&](const Expr* e) {
-          CallView call;
-          if (!view(e, call)) return;
-          const auto callee = functions_.find(call.callee);
-          if (callee == functions_.end()) return;
-          for (std::size_t i = 0; i < call.args.size(); ++i) {
-            const Param* inner = call.args[i] == param.var ? param_of(callee->second, call, i) : nullptr;
-            if (inner != nullptr && strength(inner->direction) > strength(result)) result = inner->direction;
-          }
-        });
-      });
-    });
-    return result;
-  }
-
   DiagSink& diags_;
   std::unordered_map<Name, const Function*> functions_;
   const Function* function_ = nullptr;
@@ -173,9 +103,10 @@ class Check {
 
 void verify_CallDirectionsResolved(const Program* program, DiagSink& diags) {
   Check check(program, diags);
+  const auto effective = wrapper_directions(program);
   for (const Function* f : program->functions) {
     check.function(f);
-    check.wrapper(f);
+    if (const auto found = effective.find(f); found != effective.end()) check.wrapper(f, found->second);
   }
 }
 

@@ -1,1 +1,1 @@
---passes=Simplify run_missing_input.pld
+--passes=MemoryReuse run_missing_input.pld

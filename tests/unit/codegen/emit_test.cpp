@@ -1,9 +1,9 @@
 #include "codegen/emit.h"
 
-#include <catch2/catch.hpp>
 #include <cstdlib>
 
 #include "codegen/expr.h"
+#include "support/catch.h"
 #include "support/diag/codegen.h"
 
 using namespace pldc;

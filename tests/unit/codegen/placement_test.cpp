@@ -1,10 +1,9 @@
 #include "codegen/placement.h"
 
-#include <catch2/catch.hpp>
-
 #include "codegen/normalize.h"
 #include "frontend/text.h"
 #include "ir/walk.h"
+#include "support/catch.h"
 #include "support/diag/codegen.h"
 
 using namespace pldc;

@@ -1,59 +1,10 @@
 // The rules of the text form one by one: numbers, names, operators, comments, formatted input, hostile input.
 #include <cmath>
 
-#include "frontend/text.h"
 #include "ir/same.h"
-#include "support/catch.h"
+#include "unit/frontend/text_fixture.h"
 
-using namespace pldc;
-
-namespace {
-
-struct Read {
-  SourceManager sources;
-  Context context;
-  DiagSink diags;
-  Module module;
-  std::string errors;
-  explicit Read(std::string text) {
-    const SourceFile* file = sources.add("t.pld", std::move(text));
-    module = parse(*file, context, diags);
-    errors = render(diags.take(), sources, {});
-  }
-};
-
-std::string in_main(const std::string& statements, const std::string& params = "n: pl.Scalar[pl.INDEX]") {
-  std::string text =
-      "# pypto.program: P\nimport pypto.language as pl\n\n@pl.program\nclass P:\n    @pl.function\n    def "
-      "main(self, " +
-      params + "):\n";
-  std::size_t begin = 0;
-  while (begin <= statements.size()) {
-    std::size_t end = statements.find('\n', begin);
-    if (end == std::string::npos) end = statements.size();
-    text += begin == 0 ? "" : "\n";
-    text += "        " + statements.substr(begin, end - begin);
-    begin = end + 1;
-  }
-  return text;
-}
-
-// Reads and prints; the result must equal the text.
-void unchanged(const std::string& statements, const std::string& params = "n: pl.Scalar[pl.INDEX]") {
-  const std::string text = in_main(statements, params);
-  Read r(text);
-  INFO(r.errors);
-  REQUIRE(r.module.program != nullptr);
-  CHECK(print(r.module, print_options(r.module.style)) == text);
-}
-
-std::string errors_of(const std::string& statements, const std::string& params = "n: pl.Scalar[pl.INDEX]") {
-  Read r(in_main(statements, params));
-  CHECK(r.module.program == nullptr);
-  return r.errors;
-}
-
-}  // namespace
+using namespace texttest;
 
 TEST_CASE("floats print with 17 digits and read back to the same value") {
   for (const char* text :

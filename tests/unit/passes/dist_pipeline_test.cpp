@@ -240,25 +240,6 @@ TEST_CASE("D14 passes that do not exist yet are left out only where the program 
       "64], pl.FP32]:\n";
   needs("ConvertTensorToTileOps",
         program(kernel + "    t: pl.Tensor[[16, 64], pl.FP32] = pl.tensor.exp(x)\n    return o\n"));
-  needs("UnrollLoops",
-        program(kernel + "    for i in pl.unroll(4):\n        n: pl.Scalar[pl.INDEX] = i\n    return o\n"));
-  needs("CtrlFlowTransform",
-        program(kernel + "    for i in pl.range(4):\n        if i > 2:\n            break\n    return o\n"));
-  needs("InlineFunctions", program("@pl.function(type=pl.FunctionType.Inline)\ndef f(self, n: "
-                                   "pl.Scalar[pl.INDEX]) -> pl.Scalar[pl.INDEX]:\n"
-                                   "    return n\n"));
-  needs(
-      "OutlineIncoreScopes",
-      program(
-          "@pl.function\ndef f(self, n: pl.Scalar[pl.INDEX]) -> pl.Scalar[pl.INDEX]:\n"
-          "    with pl.at(level=pl.Level.CORE_GROUP):\n        m: pl.Scalar[pl.INDEX] = n\n    return n\n"));
-  needs("OutlineHierarchyScopes",
-        program("@pl.function\ndef f(self, n: pl.Scalar[pl.INDEX]) -> pl.Scalar[pl.INDEX]:\n"
-                "    with pl.at(level=pl.Level.CHIP):\n        m: pl.Scalar[pl.INDEX] = n\n    return n\n"));
-  needs("OutlineClusterScopes",
-        program("@pl.function(type=pl.FunctionType.Orchestration)\ndef f(self, n: pl.Scalar[pl.INDEX]) -> "
-                "pl.Scalar[pl.INDEX]:\n"
-                "    with pl.cluster():\n        m: pl.Scalar[pl.INDEX] = n\n    return n\n"));
   needs("LowerCompositeOps",
         program("@pl.function(type=pl.FunctionType.InCore, level=pl.Level.CHIP_DIE, role=pl.Role.SubWorker)\n"
                 "def kern(s: pl.InOut[pld.DistributedTensor[[4, 1], pl.INT32]]) -> pld.DistributedTensor[[4, "
@@ -272,16 +253,17 @@ TEST_CASE("D14 passes that do not exist yet are left out only where the program 
 }
 
 TEST_CASE("all needs of a program are told at once") {
-  if (pldc::find_pass("UnrollLoops") != nullptr || pldc::find_pass("ConvertTensorToTileOps") != nullptr)
+  if (pldc::find_pass("LowerCompositeOps") != nullptr || pldc::find_pass("ConvertTensorToTileOps") != nullptr)
     return;
   const Run run(
       program("@pl.function(type=pl.FunctionType.InCore, level=pl.Level.CHIP_DIE, role=pl.Role.SubWorker)\n"
-              "def kern(x: pl.Tensor[[16, 64], pl.FP32], o: pl.Out[pl.Tensor[[16, 64], pl.FP32]]) -> "
-              "pl.Tensor[[16, 64], pl.FP32]:\n"
-              "    for i in pl.unroll(4):\n        t: pl.Tensor[[16, 64], pl.FP32] = pl.tensor.exp(x)\n    "
-              "return o\n"),
+              "def kern(x: pl.Tensor[[16, 64], pl.FP32], s: pl.InOut[pld.DistributedTensor[[4, 1], "
+              "pl.INT32]]) -> "
+              "pld.DistributedTensor[[4, 1], pl.INT32]:\n"
+              "    t: pl.Tensor[[16, 64], pl.FP32] = pl.tensor.exp(x)\n"
+              "    s2: pld.DistributedTensor[[4, 1], pl.INT32] = pld.tensor.barrier(s)\n    return s\n"),
       {});
-  CHECK_THAT(run.errors, Contains("'UnrollLoops'") && Contains("'ConvertTensorToTileOps'"));
+  CHECK_THAT(run.errors, Contains("'LowerCompositeOps'") && Contains("'ConvertTensorToTileOps'"));
 }
 
 TEST_CASE("callbacks see every pass and can end the run") {
@@ -381,5 +363,62 @@ TEST_CASE("T172 an all-reduce in a host loop through the pipeline, both forms") 
     INFO(run.errors);
     REQUIRE(run.result.program != nullptr);
     CHECK(count(run.text(), "\"builtin.tensor.allreduce\"") == 2);
+  }
+}
+
+TEST_CASE("a device that is a variable with a constant value, through the pipeline") {
+  const Run run(host("buf = pld.alloc_window_buffer([256], dtype=pl.FP32)\n"
+                     "data = pld.window(buf, [256], dtype=pl.FP32)\n"
+                     "dev = 0\n"
+                     "self.chip(data, device=dev)\n"
+                     "self.chip(data, device=dev + 1)\n"
+                     "return 0\n"),
+                {});
+  INFO(run.errors);
+  REQUIRE(run.result.program != nullptr);
+  CHECK_THAT(run.text(), Contains("devices=[0, 1]") && Contains("\"device\": pl.const(0, pl.INDEX)") &&
+                             Contains("\"device\": pl.const(1, pl.INDEX)") && !Contains("dev__"));
+}
+
+TEST_CASE("T52 a loop over one device, through the pipeline") {
+  const Run run(host("buf = pld.alloc_window_buffer([256], dtype=pl.FP32)\n"
+                     "data = pld.window(buf, [256], dtype=pl.FP32)\n"
+                     "for r in pl.range(1):\n"
+                     "    self.chip(data, device=r)\n"
+                     "return 0\n"),
+                {});
+  INFO(run.errors);
+  REQUIRE(run.result.program != nullptr);
+  CHECK_THAT(run.text(),
+             Contains("devices=[0]") && Contains("\"device\": pl.const(0, pl.INDEX)") && !Contains("for r"));
+}
+
+TEST_CASE("T117 constants flow into window shapes, and the views stay views of their window") {
+  const Run run(host("rows = 4\n"
+                     "buf = pld.alloc_window_buffer(rows * 64 * 4)\n"
+                     "data = pld.window(buf, [rows, 64], dtype=pl.FP32)\n"
+                     "for r in pl.range(pld.world_size()):\n"
+                     "    self.chip_rows(data, device=r)\n"
+                     "return 0\n"),
+                {});
+  INFO(run.errors);
+  REQUIRE(run.result.program != nullptr);
+  const std::string text = run.text();
+  CHECK_THAT(text, Contains("alloc_window_buffer(1024") && Contains("DistributedTensor[[4, 64], pl.FP32") &&
+                       !Contains("rows__"));
+  // Second run of Simplify on the finished text: slots and views still are of one window.
+  for (const pldc::Function* f : run.result.program->functions) {
+    if (!f->is_host_orchestrator()) continue;
+    const auto* scope = pldc::dyn_scope(f->body[0], pldc::ScopeKind::CommDomain);
+    REQUIRE(scope != nullptr);
+    REQUIRE(scope->slots.size() == 1);
+    bool seen = false;
+    for (const pldc::Stmt* s : scope->body) {
+      const auto* assign = pldc::dyn<pldc::AssignStmt>(s);
+      if (assign == nullptr || !pldc::is_distributed(assign->var->type)) continue;
+      CHECK(static_cast<const pldc::TensorType*>(assign->var->type)->window == scope->slots[0].base);
+      seen = true;
+    }
+    CHECK(seen);
   }
 }

@@ -227,9 +227,9 @@ TEST_CASE("T21 what the front end refuses") {
   }
 }
 
-// The check is the front end's; it may be missing there.
-TEST_CASE("T21 signal=None", "[!mayfail]") {
+TEST_CASE("T21 signal=None is refused: a signal is left out, not None") {
   CHECK_THAT(signals(body("data = pld.tensor.allreduce(data, signal=None)\nreturn 0\n")), Contains("None"));
+  CHECK_THAT(signals(body("data = pld.tensor.allreduce(data, None)\nreturn 0\n")), Contains("None"));
 }
 
 TEST_CASE("D5 sharing=lineage: one signal for each buffer, at the very start, good for loops") {

@@ -189,23 +189,44 @@ std::string without_suffixes(std::string_view text) {
   return out;
 }
 
-std::string compare_all(std::string_view pass, pldc::PassFunction function, int& compared, int occurrence) {
-  const std::set<std::string> skipped = exceptions(pass);
-  std::string report;
-  compared = 0;
+std::vector<Comparison> compare(std::string_view pass, pldc::PassFunction function, int occurrence) {
+  const std::set<std::string> listed = exceptions(pass);
+  std::vector<Comparison> out;
   for (const Case& c : cases(pass, occurrence)) {
-    if (c.error || skipped.count(c.program) != 0) continue;
-    ++compared;
-    const Result result = run(c.before, {function});
-    if (!result.ok) {
-      report += c.program + ": rejected\n" + result.errors;
+    if (c.error) {
+      out.push_back({c.program, Verdict::NotApplicable, {}});
       continue;
     }
+    const Result result = run(c.before, {function});
     const std::string expected = c.exact ? c.after : without_suffixes(c.after);
     const std::string found = c.exact ? result.text : without_suffixes(result.text);
-    if (expected != found) report += pldc::unified_diff(expected, found, c.program + " (golden)", c.program);
+    const bool may_differ = listed.count(c.program) != 0;
+    if (result.ok && expected == found) {
+      out.push_back({c.program, may_differ ? Verdict::Stale : Verdict::Equal,
+                     may_differ ? c.program + ": equal, take it off conformance_exceptions.txt\n" : ""});
+      continue;
+    }
+    out.push_back({c.program, may_differ ? Verdict::Listed : Verdict::Differs,
+                   result.ok ? pldc::unified_diff(expected, found, c.program + " (golden)", c.program)
+                             : c.program + ": rejected\n" + result.errors});
+  }
+  return out;
+}
+
+std::string compare_all(std::string_view pass, pldc::PassFunction function, int& compared, int occurrence) {
+  std::string report;
+  compared = 0;
+  for (const Comparison& c : compare(pass, function, occurrence)) {
+    if (c.verdict == Verdict::Equal) ++compared;
+    if (c.verdict == Verdict::Differs || c.verdict == Verdict::Stale) report += c.report;
   }
   return report;
+}
+
+int changed(std::string_view pass, int occurrence) {
+  const std::vector<Case> all = cases(pass, occurrence);
+  return static_cast<int>(
+      std::count_if(all.begin(), all.end(), [](const Case& c) { return !c.error && c.before != c.after; }));
 }
 
 std::string program(std::string_view functions) {

@@ -56,9 +56,28 @@ Result verify(std::string_view text, Verifier verifier);
 // Takes the `_1`, `_2` endings off the names that the printer made unique.
 std::string without_suffixes(std::string_view text);
 
-// Runs the pass on all its cases and returns a report of those that differ; empty: none. Names of programs in
-// tests/data/conformance_exceptions.txt ("<pass> <program> <reason>") are left out.
+// How a pass does on one program of the corpus. tests/data/conformance_exceptions.txt ("<pass> <program> <reason>")
+// lists the programs whose text may differ.
+enum class Verdict {
+  Equal,
+  Differs,        // and is not listed
+  Listed,         // differs, as the list says
+  Stale,          // equal, though listed: the list may only shrink
+  NotApplicable,  // the reference failed here: no golden
+};
+struct Comparison {
+  std::string program;
+  Verdict verdict;
+  std::string report;  // of a difference: the errors or a unified diff
+};
+// Runs the pass on all its cases: the one comparison that tests and tools/conformance share.
+std::vector<Comparison> compare(std::string_view pass, pldc::PassFunction run, int occurrence = 0);
+
+// The reports of all that are not as they should be; empty: none.
 std::string compare_all(std::string_view pass, pldc::PassFunction run, int& compared, int occurrence = 0);
+
+// How many programs the pass changes.
+int changed(std::string_view pass, int occurrence = 0);
 
 // "# pypto.program: P" with one class and the function given; indented text of methods.
 std::string program(std::string_view functions);

@@ -481,30 +481,34 @@ PTO2TaskId rt_submit_dummy_task() { return {++pld::task_count}; }
 
 void pld_assemble(const ChipTensor& t, const ChipTensor& part, std::initializer_list<int64_t> offsets) {
   using namespace pld;
-  if (t.ndims != part.ndims || offsets.size() != t.ndims || t.dtype != part.dtype) {
+  if (part.ndims > t.ndims || offsets.size() != t.ndims || t.dtype != part.dtype) {
     sim::fail("assemble: a tensor of %u axes takes a part of %u axes at %u offsets", t.ndims, part.ndims,
               static_cast<unsigned>(offsets.size()));
   }
+  // A part with fewer axes is one element thick in those in front.
+  const uint32_t front = t.ndims - part.ndims;
+  uint32_t shapes[kPldMaxRank] = {};
   uint32_t offs[kPldMaxRank] = {};
   uint32_t i = 0;
   uint64_t count = 1;
   for (int64_t o : offsets) {
-    if (o < 0 || o + part.shapes[i] > t.shapes[i]) {
+    shapes[i] = i < front ? 1 : part.shapes[i - front];
+    if (o < 0 || o + shapes[i] > t.shapes[i]) {
       sim::fail("assemble: writes past the end of dimension %u: offset %lld, extent %u, size %u", i,
-                static_cast<long long>(o), part.shapes[i], t.shapes[i]);
+                static_cast<long long>(o), shapes[i], t.shapes[i]);
     }
     offs[i] = static_cast<uint32_t>(o);
-    count *= part.shapes[i++];
+    count *= shapes[i++];
   }
-  const ChipTensor to = t.view(part.shapes, offs);
+  const ChipTensor to = t.view(shapes, offs);
   const uint64_t bytes = static_cast<uint64_t>(size_of(t.dtype));
   for (uint64_t n = 0; n < count; ++n) {
     uint64_t rest = n, a = to.start_offset, b = part.start_offset;
     for (uint32_t k = t.ndims; k-- > 0;) {
-      const uint64_t at = rest % part.shapes[k];
-      rest /= part.shapes[k];
+      const uint64_t at = rest % shapes[k];
+      rest /= shapes[k];
       a += at * to.strides[k];
-      b += at * part.strides[k];
+      if (k >= front) b += at * part.strides[k - front];
     }
     std::memmove(reinterpret_cast<void*>(to.buffer.addr + a * bytes),
                  reinterpret_cast<const void*>(part.buffer.addr + b * bytes), bytes);

@@ -1,0 +1,1 @@
+opt --passes=LowerCompositeOps -o %t/out.pld %s
