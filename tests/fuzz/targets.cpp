@@ -80,7 +80,8 @@ void round_trip(std::string_view input) {
   // A person's text has things that only the dump dialect can show.
   options.dialect = Dialect::Dump;
   DiagSink findings;
-  if (verify_input(read.module.program, findings)) {
+  if (verify_input(read.module.program, findings) &&
+      verify(Property::AssignTypeSymmetry, read.module.program, findings)) {
     survives(read.module, options);
   } else {
     // A program that breaks the rules of the IR may have what text cannot show: it must only do no harm.
