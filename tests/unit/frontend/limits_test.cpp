@@ -46,7 +46,7 @@ TEST_CASE("no text, one byte, one line") {
   CHECK(first_error("") == "there is no program in this file at 1:1");
   for (int c = 0; c < 256; ++c) {
     CHECK(!first_error(std::string(1, static_cast<char>(c))).empty());
-    CHECK(first_error(kAssign + static_cast<char>(c)).empty() == (c >= '0' && c <= '9'));
+    CHECK(first_error(kAssign + static_cast<char>(c)).empty() == ((c >= '0' && c <= '9') || c == 'n'));
   }
   CHECK(!first_error(std::string(3'000'000, 'x')).empty());
   CHECK(!first_error(std::string(3'000'000, '\n')).empty());
