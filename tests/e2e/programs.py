@@ -29,6 +29,11 @@ def numbers(shape, dtype, seed, small=False):
     return (rng.integers(-16, 17, shape) / 8).astype(dtype)
 
 
+def default_corpus():
+    whole = ROOT.parent / "shared/corpus"
+    return whole if whole.is_dir() else ROOT / "tests/data/corpus"
+
+
 class Program:
     """inputs(P) gives the arrays of the inputs, expected(P, inputs) those of the outputs."""
 
@@ -223,10 +228,11 @@ def main():
     parser.add_argument("--pldc", default=str(ROOT / "build/src/driver/pldc"))
     parser.add_argument("--gen", help="a program that only generates: GEN FILE DIR ENTRY STEM")
     parser.add_argument("--corpus", type=pathlib.Path,
-                        default=os.environ.get("PLDC_CORPUS") or ROOT / "tests/data/corpus")
+                        default=os.environ.get("PLDC_CORPUS") or default_corpus())
     parser.add_argument("--work", type=pathlib.Path)
     parser.add_argument("--only", default="")
-    parser.add_argument("--stages", choices=["source", "all"], default="source")
+    parser.add_argument("--stages", choices=["source", "all"],
+                        default=os.environ.get("PLDC_TEST_STAGES", "source"))
     parser.add_argument("-k", help="only texts whose PROGRAM/FILE matches")
     options = parser.parse_args()
     options.corpus = pathlib.Path(options.corpus)
