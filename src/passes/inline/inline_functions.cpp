@@ -341,7 +341,7 @@ class Splicer : public Rewriter {
   Uses uses_;
   ssa::Needs needs_;
   Span statement_;
-  std::vector<Frame> lists_;         // around the statement at hand
+  std::vector<Frame> lists_;        // around the statement at hand
   std::vector<const Stmt*> loops_;  // the same
   std::unordered_map<const Var*, std::vector<const Expr*>> elements_;
 };
