@@ -121,12 +121,19 @@ class FenceInserter : public Rewriter {
   }
 
  private:
+  static constexpr std::uint64_t kMany = 1 << 20;
   // Submits that depend on one array, and how often they run in all; in order of the first.
   struct Consumers {
-    const Var* array;
-    std::uint64_t count;
+    std::vector<std::pair<const Var*, std::uint64_t>> counts;
+    std::unordered_map<const Var*, std::size_t> index;
+
+    void add(const Var* array, std::uint64_t times) {
+      const auto [at, fresh] = index.emplace(array, counts.size());
+      if (fresh) counts.emplace_back(array, 0);
+      std::uint64_t& count = counts[at->second].second;
+      count = std::min(kMany, count + times);
+    }
   };
-  static constexpr std::uint64_t kMany = 1 << 20;
 
   void loop(const Stmt* s, std::vector<const Stmt*>& out) {
     const auto* counted = dyn<ForStmt>(s);
@@ -160,9 +167,9 @@ class FenceInserter : public Rewriter {
     const auto trips = trip_count(loop);
     const bool parallel = loop->for_kind == ForKind::Parallel;
     if (trips ? *trips == 0 : parallel) return {};
-    std::vector<Consumers> consumers;
+    Consumers consumers;
     count(loop->body, !parallel, trips ? static_cast<std::uint64_t>(*trips) : 1, consumers);
-    if (consumers.empty()) return {};
+    if (consumers.counts.empty()) return {};
     std::unordered_set<const Var*> changing;  // definitions of the loop, and classes of arrays updated in it
     for (const IterArg& arg : loop->iter_args) changing.insert(arg.var);
     walk_stmts(loop->body, [&](const Stmt* stmt) {
@@ -177,7 +184,7 @@ class FenceInserter : public Rewriter {
       if (array != nullptr) changing.insert(classes_->class_of(array));
     });
     std::vector<const Var*> out;
-    for (const auto& [array, edges] : consumers) {
+    for (const auto& [array, edges] : consumers.counts) {
       if (fences_.contains(array) || changing.contains(array) || changing.contains(classes_->class_of(array)))
         continue;
       const std::int64_t producers = dyn<ArrayType>(array->type)->extent;
@@ -188,14 +195,10 @@ class FenceInserter : public Rewriter {
   }
 
   // `descends`: the loop around this body is not parallel, so that loops in it count.
-  static void count(Body body, bool descends, std::uint64_t times, std::vector<Consumers>& out) {
+  static void count(Body body, bool descends, std::uint64_t times, Consumers& out) {
     for (const Stmt* stmt : body) {
       for_each_expr(stmt, [&](const Expr* e) {
-        const Var* array = array_dependency(e);
-        if (array == nullptr) return;
-        auto at = std::find_if(out.begin(), out.end(), [&](const Consumers& c) { return c.array == array; });
-        if (at == out.end()) at = out.insert(at, {array, 0});
-        at->count = std::min(kMany, at->count + times);
+        if (const Var* array = array_dependency(e)) out.add(array, times);
       });
       const auto* loop = dyn<ForStmt>(stmt);
       if (loop == nullptr && stmt->kind != StmtKind::While) {

@@ -221,8 +221,10 @@ class CarryDropper : public Rewriter {
     if (yield == nullptr || yield->values.size() != args.size() || results.size() != args.size()) return;
     for (std::size_t i = 0; i < args.size(); ++i) {
       if (resolved(yield->values[i]) != args[i].var) continue;
-      initial_[args[i].var] = args[i].init;
-      initial_[results[i]] = args[i].init;
+      // Resolved here, so that a row of loops does not become a chain to be followed again and again.
+      const Expr* initial = resolved(args[i].init);
+      initial_[args[i].var] = initial;
+      initial_[results[i]] = initial;
     }
   }
 

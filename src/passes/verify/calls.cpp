@@ -1,7 +1,5 @@
 // Verifiers of calls: where they may stand, whom they may name, and what may hang on them.
-#include <unordered_map>
-
-#include "ir/walk.h"
+#include "passes/function_call.h"
 #include "passes/verify/verifiers.h"
 #include "support/diag/verify.h"
 
@@ -17,27 +15,10 @@ Functions functions_of(const Program* program) {
   return out;
 }
 
-// The callee of a call of a function or of a submit; empty for anything else.
-Name callee_of(const Expr* e) {
-  if (const auto* call = dyn<Call>(e)) return call->is_op() ? Name{} : call->function;
-  if (const auto* submit = dyn<Submit>(e)) return submit->function;
-  return {};
-}
+Span place_of(const Expr* e, const Stmt* stmt) { return e->span.valid() ? e->span : stmt->span; }
 
 std::string_view called_name(const Call* call) {
   return call->is_op() ? op_info(call->op).name : call->function.text();
-}
-
-template <class F>
-void for_each_function_call(Body body, F&& f) {
-  walk_stmts(body, [&](const Stmt* s) {
-    for_each_expr(s, [&](const Expr* root) {
-      walk_expr(root, [&](const Expr* e) {
-        if (const Name callee = callee_of(e); !callee.empty())
-          f(e, callee, e->span.valid() ? e->span : s->span);
-      });
-    });
-  });
 }
 
 class NestedCalls {
@@ -123,7 +104,9 @@ void verify_InlineFunctionsEliminated(const Program* program, DiagSink& diags) {
       diags.report<diag::inline_function_left>(f->name_span, f->name.text())
           .help("run InlineFunctions first");
     }
-    for_each_function_call(f->body, [&](const Expr*, Name callee, Span place) {
+    for_each_function_call(f->body, [&](const FunctionCall& call, const Expr* e, const Stmt* stmt) {
+      const Name callee = call.callee;
+      const Span place = place_of(e, stmt);
       const auto found = functions.find(callee);
       if (found == functions.end()) {
         diags.report<diag::missing_callee>(place, callee.text())
@@ -144,24 +127,24 @@ void verify_OrchestrationReferencesResolved(const Program* program, DiagSink& di
   const Functions functions = functions_of(program);
   for (const Function* f : program->functions) {
     if (f->func_type != FuncType::Orchestration) continue;
-    for_each_function_call(f->body, [&](const Expr*, Name callee, Span place) {
-      if (functions.count(callee) != 0) return;
-      diags.report<diag::orchestration_missing_callee>(place, f->name.text(), callee.text())
-          .help("define '{}' in this program", callee.text());
+    for_each_function_call(f->body, [&](const FunctionCall& call, const Expr* e, const Stmt* stmt) {
+      if (functions.count(call.callee) != 0) return;
+      diags.report<diag::orchestration_missing_callee>(place_of(e, stmt), f->name.text(), call.callee.text())
+          .help("define '{}' in this program", call.callee.text());
     });
   }
 }
 
 void verify_ManualDepsOnSubmitOnly(const Program* program, DiagSink& diags) {
   for (const Function* f : program->functions) {
-    for_each_function_call(f->body, [&](const Expr* e, Name callee, Span place) {
-      if (const auto* call = dyn<Call>(e)) {
-        if (find_attr(call->attrs, "manual_dep_edges") == nullptr) return;
-        diags.report<diag::manual_deps_on_call>(place, callee.text())
-            .help("launch '{}' with pl.submit and deps=[...]", callee.text());
-      } else if (find_attr(static_cast<const Submit*>(e)->attrs, "manual_dep_edges") != nullptr) {
-        diags.report<diag::manual_deps_attr_on_submit>(place, callee.text())
+    for_each_function_call(f->body, [&](const FunctionCall& call, const Expr* e, const Stmt* stmt) {
+      if (find_attr(call.attrs, "manual_dep_edges") == nullptr) return;
+      if (call.is_submit) {
+        diags.report<diag::manual_deps_attr_on_submit>(place_of(e, stmt), call.callee.text())
             .help("move them into deps=[...]");
+      } else {
+        diags.report<diag::manual_deps_on_call>(place_of(e, stmt), call.callee.text())
+            .help("launch '{}' with pl.submit and deps=[...]", call.callee.text());
       }
     });
   }
