@@ -49,6 +49,16 @@ std::set<std::string> exceptions(std::string_view pass) {
   return out;
 }
 
+// How the list names a pass: a later entry of the same pass by its place in the pipeline, "45_Simplify".
+std::string listed_name(std::string_view pass, int occurrence) {
+  if (occurrence == 0) return std::string(pass);
+  int seen = 0;
+  for (const pldc::PipelineEntry& entry : pldc::default_pipeline()) {
+    if (entry.name == pass && seen++ == occurrence) return std::to_string(entry.number) + "_" + std::string(pass);
+  }
+  return {};
+}
+
 Result finish(pldc::DiagSink& diags) {
   Result result;
   result.diagnostics = diags.take();
@@ -190,7 +200,7 @@ std::string without_suffixes(std::string_view text) {
 }
 
 std::vector<Comparison> compare(std::string_view pass, pldc::PassFunction function, int occurrence) {
-  const std::set<std::string> listed = exceptions(pass);
+  const std::set<std::string> listed = exceptions(listed_name(pass, occurrence));
   std::vector<Comparison> out;
   for (const Case& c : cases(pass, occurrence)) {
     if (c.error) {
