@@ -117,8 +117,9 @@ Token Lexer::next_other() {
         return error(begin, at_);
       }
       case Class::Bad: {
-        const std::uint32_t begin = at_++;
-        diags_.report<diag::bad_character>(span(begin, at_), static_cast<unsigned>(c));
+        const std::uint32_t begin = at_;
+        while (at_ < size && data[at_] == data[begin]) ++at_;  // a run of them is one slip
+        diags_.report<diag::bad_character>(span(begin, begin + 1), static_cast<unsigned>(c));
         return error(begin, at_);
       }
     }
@@ -180,8 +181,15 @@ Token Lexer::layout() {
     if (column != indents_.back()) {
       diags_.report<diag::bad_indent>(span(at_, at_ + 1), column, indents_.back())
           .help("indent the line like the statement that it belongs with; one level is 4 spaces");
-      indents_.back() = column;
+      // The outermost level stays 0: the line replaces the block that it almost belongs to.
+      if (indents_.size() > 1) {
+        indents_.back() = column;
+      } else {
+        indents_.push_back(column);
+        --count;
+      }
     }
+    if (count == 0) return {Tok::Error, at_, at_};
     pending_dedents_ = count - 1;
     return {Tok::Dedent, at_, at_};
   }

@@ -75,9 +75,9 @@ bool Reader::expect_word(std::string_view word, std::string_view where) {
   return false;
 }
 
-bool Reader::too_deep(Span where) {
+bool Reader::too_deep(Span where, std::string_view what) {
   if (depth_ <= options_.max_depth) return false;
-  diags_.report<diag::too_deep>(where, "expressions", options_.max_depth);
+  diags_.report<diag::too_deep>(where, what, options_.max_depth);
   return true;
 }
 

@@ -58,7 +58,7 @@ class Reader {
     DepthGuard& operator=(const DepthGuard&) = delete;
     Reader& reader;
   };
-  bool too_deep(Span where);
+  bool too_deep(Span where, std::string_view what = "expressions");
   // Sets a flag for as long as it lives.
   struct FlagGuard {
     explicit FlagGuard(bool& f) : flag(f), before(f) { flag = true; }

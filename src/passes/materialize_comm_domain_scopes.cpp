@@ -104,7 +104,9 @@ class Inference {
   }
 
   bool describe(const Expr* device, Span dispatch, Devices& out) {
-    const Span place = device != nullptr && device->span.valid() ? device->span : dispatch;
+    // A variable's own place is that of its definition.
+    const bool here = device != nullptr && device->kind != ExprKind::Var && device->span.valid();
+    const Span place = here ? device->span : dispatch;
     if (const auto constant = const_int(device)) {
       if (*constant < 0) {
         env_.diags.report<diag::device_negative>(place, *constant);

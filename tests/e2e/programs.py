@@ -29,6 +29,11 @@ def numbers(shape, dtype, seed, small=False):
     return (rng.integers(-16, 17, shape) / 8).astype(dtype)
 
 
+def default_corpus():
+    whole = ROOT.parent / "shared/corpus"
+    return whole if whole.is_dir() else ROOT / "tests/data/corpus"
+
+
 class Program:
     """inputs(P) gives the arrays of the inputs, expected(P, inputs) those of the outputs."""
 
@@ -75,6 +80,16 @@ def xs(shape, dtype=np.float32, small=False):
     return lambda p: {"xs": numbers([p if n == "P" else n for n in shape], dtype, 1, small)}
 
 
+def square(name, rows, value, entry="main", **scalars):
+    """A program of x and o, [64, 64]: the given rows of o are value(x), the others stay zero."""
+    def expected(p, given):
+        o = np.zeros_like(given["x"])
+        o[rows] = value(given["x"])[rows]
+        return {"o": o}
+    return Program(name, lambda p: {"x": numbers([64, 64], np.float32, 1)}, expected, (1,),
+                   {key: str(scalar) for key, scalar in scalars.items()}, "bounds", entry)
+
+
 FOUR = (4,)
 F16 = np.float16
 PROGRAMS = [
@@ -109,6 +124,22 @@ PROGRAMS = [
             lambda p, g: {"a": g["x"] + 1, "b": g["x"] + 2}, (1,), checks="bounds"),
     Program("tensor_ops_orch", lambda p: {"x": numbers([4, 32, 64], np.float32, 1)},
             lambda p, g: {"y": (g["x"][2] + g["x"][1]).reshape(64, 32).T.copy()}, (1,), {"idx": "2"}, "bounds"),
+    square("pass_ctrlflow_break_and_continue", np.r_[48:64], lambda x: x, "kern", n=32),
+    square("pass_ctrlflow_break_and_continue", np.r_[0:16, 32:64], lambda x: x, "kern", n=5),
+    square("pass_ctrlflow_break_in_inner_loop", np.r_[0:64], lambda x: x, "kern", n=100),
+    square("pass_ctrlflow_break_toplevel_rejected", np.r_[0:32], lambda x: x, "kern", n=32),
+    square("pass_ctrlflow_continue_with_carry", np.r_[16:64], lambda x: x, "kern", n=1),
+    square("pass_ctrlflow_continue_else_and_nested", np.r_[16:48], lambda x: x + 1, "kern", n=15),
+    square("pass_inline_loop_and_return", np.r_[0:64], lambda x: x * 2, "kern", f="2.0"),
+    square("pass_inline_nested_helpers", np.r_[16:32], lambda x: x, "kern", n=64),
+    square("pass_unroll_step_and_comment", np.r_[0:64], lambda x: x, "kern"),
+    square("pass_unroll_nested_product", np.r_[0:64], lambda x: x, "kern"),
+    square("pass_unroll_descending_and_empty", np.r_[0:64], lambda x: x, "kern"),
+    square("pass_cluster_group_call", np.r_[0:16], lambda x: x + 1, n=0),
+    square("pass_cluster_named_in_loop", np.r_[0:48], lambda x: x + 1, n=3),
+    square("pass_cluster_spmd_standalone", np.r_[0:64], lambda x: x + 1, n=0),
+    square("pass_cluster_spmd_in_cluster", np.r_[0:64], lambda x: x + 1, n=2),
+    square("pass_incore_store_targets", np.r_[0:64], lambda x: np.concatenate([x[:32], x[:32]]), n=0),
 ]
 
 
@@ -197,10 +228,11 @@ def main():
     parser.add_argument("--pldc", default=str(ROOT / "build/src/driver/pldc"))
     parser.add_argument("--gen", help="a program that only generates: GEN FILE DIR ENTRY STEM")
     parser.add_argument("--corpus", type=pathlib.Path,
-                        default=os.environ.get("PLDC_CORPUS") or ROOT / "tests/data/corpus")
+                        default=os.environ.get("PLDC_CORPUS") or default_corpus())
     parser.add_argument("--work", type=pathlib.Path)
     parser.add_argument("--only", default="")
-    parser.add_argument("--stages", choices=["source", "all"], default="source")
+    parser.add_argument("--stages", choices=["source", "all"],
+                        default=os.environ.get("PLDC_TEST_STAGES", "source"))
     parser.add_argument("-k", help="only texts whose PROGRAM/FILE matches")
     options = parser.parse_args()
     options.corpus = pathlib.Path(options.corpus)

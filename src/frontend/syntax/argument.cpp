@@ -1,5 +1,6 @@
 // Arguments of a call: expressions, the values that are none (strings, dtypes, enum members), keywords and attrs=
 // (format.md 2.8).
+#include "frontend/duplicate.h"
 #include "frontend/reader.h"
 #include "frontend/reader_enum.h"
 #include "frontend/writer.h"
@@ -103,13 +104,6 @@ bool Reader::read_arguments(std::vector<AuthoringArg>& args, std::vector<Authori
         keyword.name = text(key);
         keyword.name_span = span(key);
         if (!read_argument(keyword.arg)) return false;
-        for (const AuthoringKeyword& k : keywords) {
-          if (&k != &keyword && k.name == keyword.name) {
-            diags_.report<diag::duplicate_keyword>(span(key), text(key))
-                .note(k.name_span, "the first one is here");
-            return false;
-          }
-        }
       }
     } else {
       AuthoringArg& arg = args.emplace_back();
@@ -121,6 +115,12 @@ bool Reader::read_arguments(std::vector<AuthoringArg>& args, std::vector<Authori
       }
     }
     if (!accept(Tok::Comma)) break;
+  }
+  if (const auto repeated = first_duplicate(keywords, [](const AuthoringKeyword& k) { return k.name; })) {
+    const AuthoringKeyword& keyword = keywords[repeated->first];
+    diags_.report<diag::duplicate_keyword>(keyword.name_span, keyword.name)
+        .note(keywords[repeated->second].name_span, "the first one is here");
+    return false;
   }
   attrs = ctx_.list(attr_list);
   return expect(Tok::RParen, "after the arguments");

@@ -19,6 +19,9 @@ void Reader::propagate_yield(Block& outer, const Block& inner) {
 }
 
 bool Reader::read_if(Block& block, const Token& first) {
+  // Each elif is an if in the else of the one before.
+  const DepthGuard guard(*this);
+  if (too_deep(span(tok_), "branches")) return false;
   take();  // if, elif
   const Expr* condition = read_expr();
   if (condition == nullptr || !expect(Tok::Colon, "after the condition")) return false;

@@ -1,5 +1,6 @@
 // function = "@pl.function" [ "(" option { "," option } ")" ]
 //            "def" NAME "(" [ "self" ] params ")" [ "->" types ] ":" [ "pl.func_attr({...})" ] body
+#include "frontend/duplicate.h"
 #include "frontend/reader.h"
 #include "frontend/reader_enum.h"
 #include "frontend/writer.h"
@@ -215,13 +216,6 @@ bool Reader::read_params(Draft& draft, bool method) {
     if (type == nullptr) return false;
     if (wrapped && !expect(Tok::RBracket, "after the parameter's type")) return false;
     const Name name = ctx_.name(text(name_token));
-    for (const Param& earlier : draft.params) {
-      if (earlier.var->name == name) {
-        diags_.report<diag::duplicate_parameter>(span(name_token), name.text())
-            .note(earlier.var->span, "the first one is here");
-        return false;
-      }
-    }
     if (direction == ParamDirection::InOut && type->kind == TypeKind::Scalar) {
       diags_.report<diag::inout_scalar>(span_from(type_begin), name.text())
           .help("return the new value instead, or pass a tensor of one element");
@@ -229,12 +223,20 @@ bool Reader::read_params(Draft& draft, bool method) {
     const Var* var = nullptr;
     if (const auto early = early_scalars_.find(name); early != early_scalars_.end()) {
       var = early->second;
+      early_scalars_.erase(early);  // a second parameter of this name is another one
     } else {
       var = ctx_.var(name, type, span(name_token));
     }
     bind(name, var);
     draft.params.push_back({var, direction, span_from(type_begin)});
     if (!accept(Tok::Comma)) break;
+  }
+  const auto repeated = first_duplicate(draft.params, [](const Param& p) { return p.var->name.id(); });
+  if (repeated) {
+    const Var* var = draft.params[repeated->first].var;
+    diags_.report<diag::duplicate_parameter>(var->span, var->name.text())
+        .note(draft.params[repeated->second].var->span, "the first one is here");
+    return false;
   }
   return expect(Tok::RParen, "after the parameters");
 }

@@ -130,7 +130,9 @@ std::string_view Reader::closed_type() const {
   const std::string_view all = file_.text();
   std::uint32_t open = 0;
   const std::uint32_t begin = tok_.begin;
-  for (std::uint32_t i = begin; i < all.size(); ++i) {
+  constexpr std::size_t kLongest = 256;  // a longer one is rare, and looking ahead must not cost
+  const std::size_t limit = std::min(all.size(), begin + kLongest);
+  for (std::size_t i = begin; i < limit; ++i) {
     const char c = all[i];
     if (c == '[' || c == '(') {
       ++open;
@@ -138,8 +140,8 @@ std::string_view Reader::closed_type() const {
       if (open-- == 0) return {};
       if (open == 0) return all.substr(begin, i + 1 - begin);
     } else if (Lexer::begins_name(c)) {
-      const std::uint32_t word = i;
-      while (i + 1 < all.size() && Lexer::is_name_char(all[i + 1])) ++i;
+      const std::size_t word = i;
+      while (i + 1 < limit && Lexer::is_name_char(all[i + 1])) ++i;
       const char after = i + 1 < all.size() ? all[i + 1] : '\0';
       const std::string_view name = all.substr(word, i + 1 - word);
       const bool member = word > begin && all[word - 1] == '.';

@@ -145,7 +145,7 @@ class Splicer : public Rewriter {
   }
 
  private:
-  struct List {
+  struct Frame {
     Body list;
     std::size_t index;
   };
@@ -251,7 +251,12 @@ class Splicer : public Rewriter {
                                 [&](const Param& param) { return param.var == v; });
   }
   bool needed_later(const Var* v) {
-    for (const List& list : lists_) {
+    // The return of a copy stands in none of its lists.
+    const auto* ret = copy_ ? dyn<ReturnStmt>(function_->body.back()) : nullptr;
+    for (const Expr* value : ret != nullptr ? ret->values : List<const Expr*>()) {
+      if (mentions(value, v)) return true;
+    }
+    for (const Frame& list : lists_) {
       if (needs_.needed_after(list.list, list.index, v)) return true;
     }
     for (const Stmt* loop : loops_) {
@@ -311,7 +316,7 @@ class Splicer : public Rewriter {
   // Whether the statements directly behind this one are all that read the elements, and none of them assigns what a
   // later one of them reads.
   bool read_in_sequence(const Var* tuple, const std::vector<const Expr*>& values) {
-    const List& at = lists_.back();
+    const Frame& at = lists_.back();
     std::vector<const Var*> assigned;
     int reads = 0;
     for (std::size_t k = at.index + 1; k < at.list.size(); ++k) {
@@ -336,7 +341,7 @@ class Splicer : public Rewriter {
   Uses uses_;
   ssa::Needs needs_;
   Span statement_;
-  std::vector<List> lists_;         // around the statement at hand
+  std::vector<Frame> lists_;         // around the statement at hand
   std::vector<const Stmt*> loops_;  // the same
   std::unordered_map<const Var*, std::vector<const Expr*>> elements_;
 };

@@ -1,6 +1,7 @@
 #include "passes/lower_composite/flat_tiles.h"
 
 #include "ir/rules.h"
+#include "passes/simplify/analyzer.h"
 #include "support/diag/pass.h"
 
 namespace pldc::composite {
@@ -12,21 +13,6 @@ constexpr std::int64_t kTail = 16;
 
 const Expr* rounded_up(Expansion& out, const Expr* valid) {
   return out.mul(out.div(out.add(valid, out.index(kTail - 1)), out.index(kTail)), out.index(kTail));
-}
-
-// An extent as types show it: constants at the right, and the constant of a min dropped where it cannot be the
-// smaller one. Loop variables start at 0, so what is left of n behind one is at most n.
-const Expr* plain_extent(Expansion& out, const Expr* e) {
-  const auto* binary = dyn<Binary>(e);
-  if (binary == nullptr || (binary->op != BinaryOp::Min && binary->op != BinaryOp::Max)) return e;
-  const auto bound = const_int(binary->lhs);
-  if (!bound) return e;
-  const Expr* rest = plain_extent(out, binary->rhs);
-  const auto* difference = dyn<Binary>(rest);
-  const auto whole =
-      difference != nullptr && difference->op == BinaryOp::Sub ? const_int(difference->lhs) : std::nullopt;
-  if (binary->op == BinaryOp::Min && whole && *whole <= *bound) return rest;
-  return out.binary(binary->op, rest, binary->lhs);
 }
 
 }  // namespace
@@ -75,8 +61,11 @@ const Expr* FlatTiles::remote_load(const Expr* peer, const Expr* offset, const E
   };
   if (dtype_ != DType::FP16) return load(valid, {});
   const KeywordArgs padding = {{"allow_physical_tail_padding", AttrValue::of_bool(true)}};
-  const auto* call = static_cast<const Call*>(load(rounded_up(out_, valid), padding));
-  return out_.ir().call_with_type(call, load(rounded_up(out_, plain_extent(out_, valid)), padding)->type);
+  const Expr* extent = rounded_up(out_, valid);
+  const auto* call = static_cast<const Call*>(load(extent, padding));
+  // The type shows the extent in its simplest form, the operand as it is.
+  const Expr* simple = simplify::Analyzer(out_.ir()).simplify(extent);
+  return out_.ir().call_with_type(call, load(simple, padding)->type);
 }
 
 const Var* FlatTiles::receive(std::string_view qualifier, const Expr* peer, const Expr* offset,

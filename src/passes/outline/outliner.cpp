@@ -4,6 +4,7 @@
 
 #include "ir/rewrite.h"
 #include "passes/control_flow/jumps.h"
+#include "passes/outline/kernel_body.h"
 #include "passes/outline/uses.h"
 #include "support/diag/pass.h"
 
@@ -44,67 +45,6 @@ struct LastUses {
   std::unordered_map<const Var*, std::size_t> of;
   bool any_after(std::size_t index) const { return last_any > index && !of.empty(); }
   std::size_t last_any = 0;
-};
-
-// The body of the new function: a copy with variables of its own, in which stores to outside tensors have a result.
-class KernelBody : public Rewriter {
- public:
-  KernelBody(Context& context, const Interface& scope, const ScopeStmt* unwrapped)
-      : Rewriter(context),
-        targets_(scope.store_targets.begin(), scope.store_targets.end()),
-        unwrapped_(unwrapped) {}
-
-  const Var* parameter(const Var* input) {
-    const Var* param = ctx().var(input->name, type(input->type), input->span);
-    substitute(input, param);
-    names_.add(input->name.text());
-    return param;
-  }
-
-  const Var* define(const Var* v) override {
-    const Var* n = ctx().var_like(v, type(v->type));
-    substitute(v, n);
-    names_.add(v->name.text());
-    return n;
-  }
-
-  void stmt(const Stmt* s, Stmts& out) override {
-    if (s == unwrapped_) {
-      for (const Stmt* inner : unwrapped_->body) stmt(inner, out);
-      return;
-    }
-    const auto* assign = dyn<AssignStmt>(s);
-    const auto* eval = dyn<EvalStmt>(s);
-    const Expr* value = assign != nullptr ? assign->value : eval != nullptr ? eval->value : nullptr;
-    const Call* store = value != nullptr ? op_call(value, OpId::tile_store) : nullptr;
-    const auto* target = store != nullptr && store->args.size() > 2 ? dyn<Var>(store->args[2]) : nullptr;
-    if (targets_.count(target) == 0) {
-      Rewriter::stmt(s, out);
-      return;
-    }
-    const Expr* call = expr(value);
-    const Var* bound = ctx().var(ctx().name(store_name(target)), call->type, s->span);
-    if (assign != nullptr) {
-      const Var* result = define(assign->var);
-      out.push_back(ctx().assign(result, call, s->span, s->comments));
-      out.push_back(ctx().assign(bound, result, s->span));
-    } else {
-      out.push_back(ctx().assign(bound, call, s->span, s->comments));
-    }
-  }
-
- private:
-  std::string store_name(const Var* target) {
-    const AutoName parts = parse_auto_name(target->name.text());
-    std::string name = build_auto_name(parts.base, parts.qualifier, NameRole::Store, std::nullopt);
-    if (names_.has(name)) return names_.fresh_like(name);
-    names_.add(name);
-    return name;
-  }
-
-  std::unordered_set<const Var*> targets_;
-  const ScopeStmt* unwrapped_;
-  NamePool names_;
 };
 
 }  // namespace
@@ -155,10 +95,8 @@ class ScopeRewriter : public Rewriter {
     inside_.pop_back();
   }
 
-  const std::vector<std::pair<const Var*, const Var*>>& renamed() const { return renamed_; }
-
  private:
-  struct List {
+  struct Frame {
     Body list;
     std::size_t index;
     bool bare;  // the only statement of a loop, branch or scope
@@ -197,7 +135,7 @@ class ScopeRewriter : public Rewriter {
     return uses_[list.data()] = std::move(facts);
   }
   bool needed(const Var* v) {
-    for (const List& list : lists_) {
+    for (const Frame& list : lists_) {
       const LastUses& uses = last_uses(list.list);
       const auto found = uses.of.find(v);
       if (found != uses.of.end() && found->second > list.index) return true;
@@ -205,14 +143,25 @@ class ScopeRewriter : public Rewriter {
     return outer_ != nullptr && outer_->needed(v);
   }
   bool anything_needed() {
-    for (const List& list : lists_) {
+    for (const Frame& list : lists_) {
       if (last_uses(list.list).any_after(list.index)) return true;
     }
     return outer_ != nullptr && outer_->anything_needed();
   }
 
   // --- one scope
+  struct Outlined {
+    Interface scope;
+    const ScopeStmt* spmd;  // inside a cluster; null: none
+    std::vector<const Var*> outputs;
+    std::size_t plain_outputs;  // how many of them are no targets of stores
+  };
   void outline(const ScopeStmt* s, Stmts& out);
+  void find_outputs(const ScopeRewriter& inner, Outlined& o);
+  const Function* make_function(const ScopeStmt* s, std::string_view name, Body body, bool deferred,
+                                const Outlined& o);
+  const Expr* make_launch(const ScopeStmt* s, Name function, const Outlined& o);
+  const Var* task_id(const ScopeStmt* s, Stmts& out);
   bool check(const ScopeStmt* s);
   const ScopeStmt* spmd_inside(const ScopeStmt* s, const Interface& scope);
   Attrs function_attrs(const ScopeStmt* s, bool unwrapped, bool deferred);
@@ -226,7 +175,7 @@ class ScopeRewriter : public Rewriter {
   ScopeRewriter* outer_ = nullptr;
   std::size_t count_ = 0;
   int in_launch_ = 0;
-  std::vector<List> lists_;
+  std::vector<Frame> lists_;
   std::vector<const Stmt*> inside_;
   std::vector<std::pair<const Var*, const Var*>> renamed_;
   std::vector<const Expr*> before_;
@@ -365,6 +314,110 @@ Attrs ScopeRewriter::launch_attrs(const ScopeStmt* s, const Interface& scope, bo
   return ctx().list(out);
 }
 
+// What the scope hands out: variables of its body, then the targets of stores.
+void ScopeRewriter::find_outputs(const ScopeRewriter& inner, Outlined& o) {
+  const bool everything = !lists_.back().bare && !anything_needed();
+  // A variable of the body -> names that it had before scopes inside were outlined.
+  std::unordered_map<const Var*, std::vector<const Var*>> was;
+  for (const auto& [from, to] : inner.renamed_) was[to].push_back(from);
+  for (const Var* v : o.scope.defined) {
+    if (o.scope.stored.count(v) != 0) continue;
+    bool wanted = everything || needed(v);
+    for (const Var* old : was[v]) wanted = wanted || needed(old);
+    if (wanted) o.outputs.push_back(v);
+  }
+  o.plain_outputs = o.outputs.size();
+  o.outputs.insert(o.outputs.end(), o.scope.store_targets.begin(), o.scope.store_targets.end());
+}
+
+const Function* ScopeRewriter::make_function(const ScopeStmt* s, std::string_view name, Body body,
+                                             bool deferred, const Outlined& o) {
+  const Kind& kind = outliner_.kind_;
+  KernelBody kernel(ctx(), o.scope, o.spmd);
+  const auto directions =
+      directions_of(body, o.scope, kind.callee_directions ? &outliner_.functions_ : nullptr);
+  Function f{};
+  std::vector<Param> params;
+  for (std::size_t i = 0; i < o.scope.inputs.size(); ++i)
+    params.push_back({kernel.parameter(o.scope.inputs[i]), directions[i], {}});
+  Stmts statements;
+  for (const Stmt* st : body) kernel.stmt(st, statements);
+  const bool level = kind.scope == ScopeKind::Hierarchy;
+  const LevelRole implied = implied_level_role(kind.function);
+  f.name = ctx().name(name);
+  f.span = s->span;
+  f.name_span = s->span;
+  f.params = ctx().list(params);
+  f.body = ctx().list(statements);
+  f.func_type = kind.function;
+  f.level = level ? s->level : implied.level;
+  f.role = level ? s->role : implied.role;
+  f.attrs = function_attrs(s, o.spmd != nullptr, deferred);
+
+  // A tensor that is the memory of a parameter is returned as that parameter.
+  const Function* without_return = ctx().make(f);
+  std::vector<const Expr*> values;
+  std::vector<const Type*> types;
+  for (std::size_t i = 0; i < o.outputs.size(); ++i) {
+    const Expr* value = kernel.expr(o.outputs[i]);
+    const bool tensor = i < o.plain_outputs && dyn<TensorType>(value->type) != nullptr;
+    const int param = tensor ? outliner_.tracer_.param_of(without_return, value) : ParamTracer::kNone;
+    if (param != ParamTracer::kNone) value = f.params[static_cast<std::size_t>(param)].var;
+    values.push_back(value);
+    types.push_back(value->type);
+  }
+  if (!values.empty()) statements.push_back(ctx().ret(ctx().list(values), s->span));
+  f.body = ctx().list(statements);
+  f.return_types = ctx().list(types);
+  return ctx().make(f);
+}
+
+// The call or submit of the function, before anything gets a new name.
+const Expr* ScopeRewriter::make_launch(const ScopeStmt* s, Name function, const Outlined& o) {
+  const auto attr = [&](std::string_view key) { return find_attr(s->attrs, key); };
+  const auto flag = [&](std::string_view key) { return attr(key) != nullptr && attr(key)->as_bool(); };
+  const bool level = outliner_.kind_.scope == ScopeKind::Hierarchy;
+  const AttrValue* deps = attr("manual_dep_edges");
+  const AttrValue* predicate = attr("predicate");
+  const bool early = flag("allow_early_resolve");
+  const bool submit =
+      !level && (attr("task_id_var") != nullptr || deps != nullptr || predicate != nullptr || early);
+  std::vector<const Expr*> args;
+  for (const Var* input : o.scope.inputs) args.push_back(expr(input));
+  std::vector<const Type*> types;
+  for (const Var* output : o.outputs) types.push_back(type(output->type));
+  const Attrs attrs = level ? Attrs{} : launch_attrs(s, o.scope, submit);
+  const ScopeStmt* spmd = o.spmd != nullptr ? o.spmd : s->scope == ScopeKind::Spmd ? s : nullptr;
+  if (submit) {
+    Submit n{};
+    n.kind = ExprKind::Submit;
+    n.span = s->span;
+    n.function = function;
+    n.args = ctx().list(args);
+    std::vector<const Expr*> dependencies;
+    for (const Var* v : deps != nullptr ? deps->vars : List<const Var*>()) dependencies.push_back(expr(v));
+    n.deps = ctx().list(dependencies);
+    n.core_num = spmd != nullptr ? expr(spmd->core_num) : nullptr;
+    n.predicate = predicate != nullptr ? expr(predicate->expr) : nullptr;
+    n.attrs = attrs;
+    n.spmd = spmd != nullptr;
+    n.sync_start = spmd != nullptr && spmd->sync_start;
+    n.allow_early_resolve = early;
+    types.push_back(ctx().scalar(DType::TASK_ID));
+    n.type = ctx().tuple(ctx().list(types));
+    return ctx().make(n);
+  }
+  std::vector<Attr> all(attrs.begin(), attrs.end());
+  if (spmd != nullptr) {
+    all.push_back({ctx().name("core_num"), AttrValue::of_expr(expr(spmd->core_num))});
+    if (spmd->sync_start) all.push_back({ctx().name("sync_start"), AttrValue::of_bool(true)});
+  }
+  const Type* result = types.empty()       ? ctx().unknown()
+                       : types.size() == 1 ? types[0]
+                                           : ctx().tuple(ctx().list(types));
+  return ctx().call(function, ctx().list(args), {}, ctx().list(all), result, s->span);
+}
+
 void ScopeRewriter::outline(const ScopeStmt* s, Stmts& out) {
   const Kind& kind = outliner_.kind_;
   DiagSink& diags = outliner_.env_.diags;
@@ -375,8 +428,8 @@ void ScopeRewriter::outline(const ScopeStmt* s, Stmts& out) {
 
   // Scopes inside first: then this one is plain statements.
   NamePool inner_names;
-  walk_stmts(s->body, [&](const Stmt* inner) {
-    for_each_def(inner, [&](const Var* v) { inner_names.add(v->name.text()); });
+  walk_stmts(s->body, [&](const Stmt* st) {
+    for_each_def(st, [&](const Var* v) { inner_names.add(v->name.text()); });
   });
   ScopeRewriter inner(*this, name, std::move(inner_names));
   const Body body = inner.body(s->body);
@@ -384,150 +437,51 @@ void ScopeRewriter::outline(const ScopeStmt* s, Stmts& out) {
     // The calls of inner scopes have introduced variables.
     walk_stmts(body, [&](const Stmt* st) { for_each_def(st, [&](const Var* v) { locals_.insert(v); }); });
   }
-  const Interface scope = interface_of(body, locals_, kind.store_targets);
-  const ScopeStmt* spmd = spmd_inside(s, scope);
+  Outlined o{interface_of(body, locals_, kind.store_targets), nullptr, {}, 0};
+  o.spmd = spmd_inside(s, o.scope);
   if (diags.error_count() != errors) return;
+  find_outputs(inner, o);
+  const Function* f = make_function(s, name, body, deferred, o);
+  outliner_.add(f);
+  const Expr* launch = make_launch(s, f->name, o);
 
-  // Results.
-  const bool everything = !lists_.back().bare && !anything_needed();
-  std::vector<const Var*> outputs;
-  std::unordered_map<const Var*, std::vector<const Var*>>
-      was;  // a variable of the body -> names that it had before
-  for (const auto& [from, to] : inner.renamed()) was[to].push_back(from);
-  for (const Var* v : scope.defined) {
-    if (scope.stored.count(v) != 0) continue;
-    bool wanted = everything || needed(v);
-    for (const Var* old : was[v]) wanted = wanted || needed(old);
-    if (wanted) outputs.push_back(v);
+  // The names under which the results are known from here on.
+  std::vector<const Var*> targets(o.outputs.begin(),
+                                  o.outputs.begin() + static_cast<std::ptrdiff_t>(o.plain_outputs));
+  for (const Var* target : o.scope.store_targets) {
+    targets.push_back(
+        ctx().var(ctx().name(names_.fresh_like(target->name.text())), type(target->type), target->span));
+    rename(target, targets.back());
   }
-  const std::size_t plain_outputs = outputs.size();
-  outputs.insert(outputs.end(), scope.store_targets.begin(), scope.store_targets.end());
-
-  // The function.
-  KernelBody kernel(ctx(), scope, spmd);
-  const auto directions =
-      directions_of(body, scope, kind.callee_directions ? &outliner_.functions_ : nullptr);
-  Function f{};
-  std::vector<Param> params;
-  for (std::size_t i = 0; i < scope.inputs.size(); ++i)
-    params.push_back({kernel.parameter(scope.inputs[i]), directions[i], {}});
-  Stmts statements;
-  for (const Stmt* st : body) kernel.stmt(st, statements);
-  f.name = ctx().name(name);
-  f.span = s->span;
-  f.name_span = s->span;
-  f.params = ctx().list(params);
-  f.body = ctx().list(statements);
-  f.func_type = kind.function;
-  f.level = kind.scope == ScopeKind::Hierarchy ? s->level : implied_level_role(kind.function).level;
-  f.role = kind.scope == ScopeKind::Hierarchy ? s->role : implied_level_role(kind.function).role;
-  f.attrs = function_attrs(s, spmd != nullptr, deferred);
-  const Function* provisional = ctx().make(f);
-  std::vector<const Expr*> values;
-  std::vector<const Type*> types;
-  std::vector<const Type*> result_types;
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const Expr* value = kernel.expr(outputs[i]);
-    const bool tensor = i < plain_outputs && dyn<TensorType>(value->type) != nullptr;
-    const int param = tensor ? outliner_.tracer_.param_of(provisional, value) : ParamTracer::kNone;
-    if (param != ParamTracer::kNone) value = f.params[static_cast<std::size_t>(param)].var;
-    values.push_back(value);
-    types.push_back(value->type);
-    result_types.push_back(type(outputs[i]->type));
-  }
-  if (!values.empty()) {
-    statements.push_back(ctx().ret(ctx().list(values), s->span));
-    f.body = ctx().list(statements);
-  }
-  f.return_types = ctx().list(types);
-  outliner_.add(ctx().make(f));
-
-  // The call.
-  const auto flag = [&](std::string_view key) {
-    const AttrValue* value = find_attr(s->attrs, key);
-    return value != nullptr && value->as_bool();
-  };
-  const AttrValue* task = find_attr(s->attrs, "task_id_var");
-  const AttrValue* deps = find_attr(s->attrs, "manual_dep_edges");
-  const AttrValue* predicate = find_attr(s->attrs, "predicate");
-  const bool level = kind.scope == ScopeKind::Hierarchy;
-  const bool submit =
-      !level && (task != nullptr || deps != nullptr || predicate != nullptr || flag("allow_early_resolve"));
-  const ScopeStmt* launch = spmd != nullptr ? spmd : s;
-  std::vector<const Expr*> args;
-  for (const Var* input : scope.inputs) args.push_back(expr(input));
-  const Attrs attrs = level ? Attrs{} : launch_attrs(s, scope, submit);
-  if (task != nullptr && !out.empty()) {
-    const auto* placeholder = dyn<AssignStmt>(out.back());
-    if (placeholder != nullptr && placeholder->var == task->var() &&
-        op_call(placeholder->value, OpId::system_task_invalid) != nullptr) {
-      out.pop_back();
-    }
-  }
-  // New names for the targets of stores, which hold after the call.
-  std::vector<const Var*> targets(outputs.begin(),
-                                  outputs.begin() + static_cast<std::ptrdiff_t>(plain_outputs));
-  const Expr* core_num = launch->scope == ScopeKind::Spmd ? expr(launch->core_num) : nullptr;
-  const Expr* condition = submit && predicate != nullptr ? expr(predicate->expr) : nullptr;
-  std::vector<const Expr*> dependencies;
-  if (submit && deps != nullptr) {
-    for (const Var* v : deps->vars) dependencies.push_back(expr(v));
-  }
-  for (const Var* target : scope.store_targets) {
-    const Var* fresh =
-        ctx().var(ctx().name(names_.fresh_like(target->name.text())), type(target->type), target->span);
-    targets.push_back(fresh);
-    rename(target, fresh);
-  }
-  for (const auto& [result, target] : scope.stored) rename(result, use(target));
-  for (const auto& [from, to] : inner.renamed()) {
-    const auto stored = scope.stored.find(to);
-    rename(from, stored != scope.stored.end() ? use(stored->second) : use(to));
-  }
-
-  const Expr* value = nullptr;
-  if (submit) {
-    Submit n{};
-    n.kind = ExprKind::Submit;
-    n.span = s->span;
-    n.function = f.name;
-    n.args = ctx().list(args);
-    n.deps = ctx().list(dependencies);
-    n.core_num = core_num;
-    n.predicate = condition;
-    n.attrs = attrs;
-    n.spmd = core_num != nullptr;
-    n.sync_start = launch->scope == ScopeKind::Spmd && launch->sync_start;
-    n.allow_early_resolve = flag("allow_early_resolve");
-    result_types.push_back(ctx().scalar(DType::TASK_ID));
-    n.type = ctx().tuple(ctx().list(result_types));
-    value = ctx().make(n);
-    targets.push_back(task != nullptr
-                          ? use(task->var())
-                          : ctx().var(ctx().name(names_.fresh_like("tid")), result_types.back(), s->span));
-  } else {
-    std::vector<Attr> all(attrs.begin(), attrs.end());
-    if (core_num != nullptr) {
-      all.push_back({ctx().name("core_num"), AttrValue::of_expr(core_num)});
-      if (launch->sync_start) all.push_back({ctx().name("sync_start"), AttrValue::of_bool(true)});
-    }
-    const Type* type = result_types.empty()       ? ctx().unknown()
-                       : result_types.size() == 1 ? result_types[0]
-                                                  : ctx().tuple(ctx().list(result_types));
-    value = ctx().call(f.name, ctx().list(args), {}, ctx().list(all), type, s->span);
-  }
+  for (const auto& [result, target] : o.scope.stored) rename(result, use(target));
+  for (const auto& [from, to] : inner.renamed_) rename(from, use(to));
+  const bool submit = launch->kind == ExprKind::Submit;
+  if (submit) targets.push_back(task_id(s, out));
   if (targets.empty()) {
-    out.push_back(ctx().eval(value, s->span));
+    out.push_back(ctx().eval(launch, s->span));
   } else if (!submit && targets.size() == 1) {
-    out.push_back(ctx().assign(targets[0], value, s->span));
+    out.push_back(ctx().assign(targets[0], launch, s->span));
   } else {
-    const Var* all = ctx().var(ctx().name("ret__tmp_v0"), value->type, s->span);
-    out.push_back(ctx().assign(all, value, s->span));
+    const Var* all = ctx().var(ctx().name("ret__tmp_v0"), launch->type, s->span);
+    out.push_back(ctx().assign(all, launch, s->span));
     for (std::size_t i = 0; i < targets.size(); ++i) {
       out.push_back(
           ctx().assign(targets[i], ctx().tuple_get(all, static_cast<std::int64_t>(i), s->span), s->span));
     }
   }
+}
+
+// The variable for the task id. A placeholder that the text needs before the scope is taken off `out`.
+const Var* ScopeRewriter::task_id(const ScopeStmt* s, Stmts& out) {
+  const AttrValue* named = find_attr(s->attrs, "task_id_var");
+  if (named == nullptr)
+    return ctx().var(ctx().name(names_.fresh_like("tid")), ctx().scalar(DType::TASK_ID), s->span);
+  const auto* placeholder = out.empty() ? nullptr : dyn<AssignStmt>(out.back());
+  if (placeholder != nullptr && placeholder->var == named->var() &&
+      op_call(placeholder->value, OpId::system_task_invalid) != nullptr) {
+    out.pop_back();
+  }
+  return use(named->var());
 }
 
 Outliner::Outliner(PassEnv& env, const Program* program, const Kind& kind)

@@ -1,37 +1,15 @@
 // Reading and printing the reference texts: bytes, structure and hash survive, in both dialects.
-#include "frontend/text.h"
 #include "ir/same.h"
-#include "support/catch.h"
 #include "support/corpus.h"
+#include "unit/frontend/text_fixture.h"
 
-using namespace pldc;
+using namespace texttest;
 
 namespace {
-
-struct Read {
-  SourceManager sources;
-  Context context;
-  DiagSink diags;
-  Module module;
-  std::string errors;
-  explicit Read(std::string text) {
-    const SourceFile* file = sources.add("text.pld", std::move(text));
-    module = parse(*file, context, diags);
-    if (module.program == nullptr) errors = render(diags.take(), sources, {});
-  }
-};
 
 std::string without_final_newline(std::string text) {
   if (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
-}
-
-// The line around the first difference, for a readable failure.
-std::string first_difference(const std::string& want, const std::string& got) {
-  std::size_t at = 0;
-  while (at < want.size() && at < got.size() && want[at] == got[at]) ++at;
-  const std::size_t begin = at > 60 ? at - 60 : 0;
-  return "want: " + want.substr(begin, 120) + "\n got: " + got.substr(begin, 120);
 }
 
 }  // namespace

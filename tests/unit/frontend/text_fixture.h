@@ -95,6 +95,14 @@ inline std::string errors_of(const std::string& statements, const std::string& p
   return r.errors;
 }
 
+// The text around the first difference, for a readable failure.
+inline std::string first_difference(const std::string& want, const std::string& got) {
+  std::size_t at = 0;
+  while (at < want.size() && at < got.size() && want[at] == got[at]) ++at;
+  const std::size_t begin = at > 60 ? at - 60 : 0;
+  return "want: " + want.substr(begin, 120) + "\n got: " + got.substr(begin, 120);
+}
+
 inline bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }

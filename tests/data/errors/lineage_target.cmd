@@ -1,0 +1,1 @@
+opt --passes=SynthesizeAllReduceSignals --pass-option=SynthesizeAllReduceSignals.sharing=lineage %s

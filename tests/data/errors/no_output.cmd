@@ -1,0 +1,1 @@
+build --emit=chips -o - %s
