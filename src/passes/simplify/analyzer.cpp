@@ -130,14 +130,10 @@ Interval Analyzer::compute_bounds(const Expr* e) {
   return {};
 }
 
-void Analyzer::set(const Var* var, Interval interval) {
+void Analyzer::bind(const Var* var, Interval interval) {
   const auto [place, added] = vars_.try_emplace(var, interval);
   undo_.push_back({var, added ? std::nullopt : std::optional(place->second)});
   place->second = interval;
-}
-
-void Analyzer::bind(const Var* var, Interval interval) {
-  set(var, intersect(interval, default_range(scalar_dtype(var->type).value_or(DType::BOOL))));
 }
 
 void Analyzer::restore(std::size_t vars, std::size_t facts) {

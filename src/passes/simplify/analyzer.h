@@ -24,7 +24,7 @@ class Analyzer {
   bool refutes(const Expr* condition);
   Interval bounds(const Expr* e);
 
-  // A variable's values are in this interval, as far as the dtype allows.
+  // A variable's values are in this interval. Of an INDEX without a bound it is taken for granted that it is not negative.
   void bind(const Var* var, Interval interval);
 
   // What has been learned since a mark is forgotten when the scope ends.
@@ -77,7 +77,6 @@ class Analyzer {
   template <class Op>
   const Expr* apply_rules(Op op, const Expr* e, DType dtype);
   Interval compute_bounds(const Expr* e);
-  void set(const Var* var, Interval interval);
   void restore(std::size_t vars, std::size_t facts);
   void learn(const Expr* condition);
   void tighten(const Expr* e, Interval interval);

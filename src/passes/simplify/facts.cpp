@@ -69,7 +69,7 @@ void Analyzer::learn(const Expr* condition) {
 
 void Analyzer::tighten(const Expr* e, Interval interval) {
   const auto* var = dyn<Var>(e);
-  if (var != nullptr) set(var, intersect(bounds(var), interval));
+  if (var != nullptr) bind(var, intersect(bounds(var), interval));
 }
 
 void Analyzer::add_fact(const Expr* a, const Expr* b, std::int64_t distance) {

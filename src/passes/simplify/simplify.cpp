@@ -1,4 +1,5 @@
 // Simplify (5 and 45): folds integer expressions, branches and loops that are decided, and drops scalars nobody reads.
+#include <algorithm>
 #include <unordered_map>
 
 #include "ir/rewrite.h"
@@ -178,7 +179,8 @@ class Simplifier : public Rewriter {
     if (constant && depth_ == 0 && simplify::range_of(*dtype).contains(*constant)) {
       substitute(var, value);
     } else {
-      analyzer_.bind(var, analyzer_.bounds(value));
+      const Interval possible = simplify::default_range(*dtype);
+      analyzer_.bind(var, simplify::intersect(analyzer_.bounds(value), possible));
     }
   }
 
@@ -190,8 +192,11 @@ class Simplifier : public Rewriter {
     });
     return found;
   }
-  // Whether the value may stand wherever the variable stood, any number of times.
+  // Whether the value may stand wherever the variable stood, any number of times. Lists of variables, as in attributes,
+  // can hold only variables; numbers are not listed there.
   bool may_replace(const Var* var, const Expr* value) {
+    const DType dtype = scalar_dtype(value->type).value_or(DType::TASK_ID);
+    if (value->kind != ExprKind::Var && dtype == DType::TASK_ID) return false;
     std::size_t nodes = 0;
     bool calls = false;
     walk_expr(value, [&](const Expr* e) {
@@ -309,6 +314,17 @@ class Simplifier : public Rewriter {
     }
   }
 
+  // Whether a break or continue in the body belongs to the loop around it.
+  static bool is_left_early(Body b) {
+    return std::any_of(b.begin(), b.end(), [](const Stmt* s) {
+      if (s->kind == StmtKind::Break || s->kind == StmtKind::Continue) return true;
+      if (s->kind == StmtKind::For || s->kind == StmtKind::While) return false;
+      bool found = false;
+      for_each_body(s, [&](Body inner) { found = found || is_left_early(inner); });
+      return found;
+    });
+  }
+
   // Fold B: a loop that surely runs zero times or once.
   bool fold(const ForStmt* s, const Expr* start, const Expr* stop, const Expr* step,
             const std::vector<const Expr*>& inits, std::vector<const Stmt*>& out) {
@@ -323,7 +339,7 @@ class Simplifier : public Rewriter {
       }
       return true;
     }
-    if (!may_replace(s->loop_var, start)) return false;
+    if (!may_replace(s->loop_var, start) || is_left_early(s->body)) return false;
     for (std::size_t i = 0; i < inits.size(); ++i) {
       if (!may_replace(s->iter_args[i].var, inits[i])) return false;
     }

@@ -161,6 +161,27 @@ TEST_CASE("T117 Simplify: always true and always false ifs without results") {
         "        return x");
 }
 
+TEST_CASE("Simplify: a result that cannot be replaced is assigned") {
+  // A call is made once, however often its result is read.
+  CHECK(simplified("        if i >= 0:\n"
+                   "            r: pl.Scalar[pl.INT64] = pl.yield_(pl.tensor.dim(t, 0))\n"
+                   "        else:\n"
+                   "            r: pl.Scalar[pl.INT64] = pl.yield_(y)\n"
+                   "        return r * r\n") ==
+        "        r: pl.Scalar[pl.INT64] = pl.tensor.dim(t, 0)\n"
+        "        return r * r");
+}
+
+TEST_CASE("Simplify: a dead result whose value is a call stays") {
+  const std::string body =
+      "        if b:\n"
+      "            r: pl.Scalar[pl.INT64] = pl.yield_(pl.tensor.dim(t, 0))\n"
+      "        else:\n"
+      "            r: pl.Scalar[pl.INT64] = pl.yield_(y)\n"
+      "        return x";
+  CHECK(simplified(body + "\n") == body);
+}
+
 TEST_CASE("T155 Simplify: loops that run zero times or once") {
   CHECK(simplified("        # never\n"
                    "        for k, (a,) in pl.range(4, 4, init_values=(x,)):\n"
@@ -195,6 +216,16 @@ TEST_CASE("Simplify: what a loop may not be folded for") {
     INFO(header);
     CHECK_THAT(text, Contains("for k in "));
   }
+  // A break would otherwise leave an outer loop.
+  CHECK_THAT(simplified("        for k in pl.range(n):\n"
+                        "            for m in pl.range(1):\n"
+                        "                if b:\n"
+                        "                    break\n"
+                        "                pl.system.fence()\n"
+                        "        return x\n"),
+             Contains("for m in pl.range(1):"));
+  // A variable that counts from below 0 is not taken for an INDEX that is not negative.
+  CHECK(in_loop("pl.range(-4, 4)", "pl.max(k, 0)") == "pl.max(k, 0)");
   // Nested single trips are looked at once each, however many there are.
   std::string deep;
   for (int depth = 0; depth < 24; ++depth) {
