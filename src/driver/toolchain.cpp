@@ -190,6 +190,7 @@ bool compile_tree(Session& session, const Tree& tree, const Toolchain& tools,
   ProcessSpec make;
   make.args = {"make", "--no-print-directory", "-j" + std::to_string(tools.jobs), "CXX=" + tools.cxx};
   if (!tools.cxxflags.empty()) make.args.push_back("CXXFLAGS=" + tools.cxxflags);
+  if (session.log().should_log(spdlog::level::info)) make.args.emplace_back("V=1");
   make.args.insert(make.args.end(), targets.begin(), targets.end());
   make.directory = tree.directory;
   make.capture = true;

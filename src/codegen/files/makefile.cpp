@@ -11,6 +11,7 @@ namespace {
 constexpr std::string_view kText =
     R"make(# Rebuilds bin/{name} and bin/lib{name}.a with make and a C++20 compiler.
 #   make ARCH=                  for machines other than this one
+#   make V=1                    to see the commands
 #   make CXXFLAGS="-g -fsanitize=address" LDFLAGS=-fsanitize=address
 NAME := {name}
 CXX ?= g++
@@ -21,17 +22,19 @@ PLD_INCLUDE ?= include
 # share memory.
 PLD_FLAGS := -std=c++20 -pthread -ffp-contract=off -fno-strict-aliasing -fwrapv -fno-math-errno -fno-trapping-math \
   -I$(PLD_INCLUDE) -Ihost
-COMPILE = @mkdir -p $(@D) && echo "  CXX $<" && $(CXX) $(1) $(CXXFLAGS) $(PLD_FLAGS) $(2) -MMD -MP -c -o $@ $<
+QUIET := $(if $(V),,@)
+SAY := $(if $(V),:,echo)
+COMPILE = $(QUIET)mkdir -p $(@D) && $(SAY) "  CXX $<" && $(CXX) $(1) $(CXXFLAGS) $(PLD_FLAGS) $(2) -MMD -MP -c -o $@ $<
 
 OBJECTS := \
 {objects}
 all: bin/$(NAME) bin/lib$(NAME).a
 
 bin/$(NAME): build/host/main.o bin/lib$(NAME).a
-	@mkdir -p $(@D) && echo "  LINK $@" && $(CXX) $(CXXFLAGS) $(PLD_FLAGS) $(LDFLAGS) -o $@ $^
+	$(QUIET)mkdir -p $(@D) && $(SAY) "  LINK $@" && $(CXX) $(CXXFLAGS) $(PLD_FLAGS) $(LDFLAGS) -o $@ $^
 
 bin/lib$(NAME).a: $(OBJECTS)
-	@mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
+	$(QUIET)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
 
 # The runtime does not depend on the program.
 build/runtime.o: $(PLD_INCLUDE)/pld/runtime.cpp

@@ -11,7 +11,6 @@ namespace {
 
 constexpr int kNotLevel = 4;
 constexpr int kUnaryLevel = 12;
-constexpr int kPowLevel = 13;
 
 struct Operator {
   Tok token;

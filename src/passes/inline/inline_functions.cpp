@@ -162,7 +162,8 @@ class Splicer : public Rewriter {
     const Span place = call->span.valid() ? call->span : s->span;
     if (call->args.size() != f->params.size()) {
       diags.report<diag::inline_arguments>(place, f->name.text(), f->params.size(), call->args.size())
-          .note(f->name_span, "the Inline function");
+          .note(f->name_span, "the Inline function")
+          .help("pass one argument for each parameter");
       return;
     }
     const auto* assign = dyn<AssignStmt>(s);
