@@ -1,0 +1,1 @@
+build --passes=NONE %s -o %t/out
