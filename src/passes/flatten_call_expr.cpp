@@ -2,6 +2,7 @@
 // later passes look at one call per statement only.
 #include "ir/auto_name.h"
 #include "ir/rewrite.h"
+#include "ir/same.h"
 #include "ir/walk.h"
 #include "passes/pass.h"
 
@@ -180,7 +181,9 @@ class Flattener : public Rewriter {
         if (target != n.var->type) {
           const Var* fresh = ctx().var_like(n.var, target);
           // Both sides of the assignment agree afterwards if they did before.
-          if (const auto* call = dyn<Call>(value); call != nullptr && call->type == n.var->type) {
+          const auto* before = dyn<Call>(n.value);
+          const auto* call = dyn<Call>(value);
+          if (before != nullptr && call != nullptr && same_type(before->type, n.var->type)) {
             value = ctx().call_with_type(call, target);
           }
           substitute(n.var, fresh);

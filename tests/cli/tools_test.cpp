@@ -100,6 +100,36 @@ TEST_CASE("roundtrip: silent when all holds, the first difference otherwise") {
   CHECK(run_pldc({"roundtrip", dir.write("bad.pld", "@\n")}).code == 1);
 }
 
+TEST_CASE("roundtrip: after every pass, types that hold a call, and values without a dtype of their own") {
+  const TempDir dir;
+  const std::string path = dir.write("w.pld", R"(import pypto.language as pl
+import pypto.language.distributed as pld
+
+R = pl.dynamic("R")
+
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def k(self, s: pl.InOut[pld.DistributedTensor[[R, 4], pl.INT32]]):
+        pld.system.wait(s, offsets=[0, 0], expected=0, cmp=pld.WaitCmp.Ge)
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def chip(self, s: pl.InOut[pld.DistributedTensor[[R, 4], pl.INT32]]):
+        zeros = pl.full([4, 4], dtype=pl.FP32, value=0)
+        self.k(s)
+
+    @pl.function(level=pl.Level.HOST, role=pl.Role.Orchestrator)
+    def host(self):
+        buf = pld.alloc_window_buffer(1024)
+        for r in pl.range(pld.world_size()):
+            s = pld.window(buf, [2 * (pld.world_size() - 1), 4], dtype=pl.INT32)
+            self.chip(s, device=r)
+)");
+  const Outcome outcome = run_pldc({"roundtrip", "--semantic", "--each", path});
+  CAPTURE(outcome.err);
+  CHECK(outcome.code == 0);
+}
+
 TEST_CASE("diff: names the path, exit 4") {
   const TempDir dir;
   const std::string a = dir.write("a.pld", kScale);
