@@ -66,7 +66,7 @@ const char* name_of_signal(int signal) {
   }
 }
 
-void on_signal(int signal) {
+[[maybe_unused]] void on_signal(int signal) {  // sanitizers have handlers of their own
   const char* what = name_of_signal(signal);
   put(2, "pldc: internal error: ");
   put(2, what);

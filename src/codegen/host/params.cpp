@@ -21,7 +21,7 @@ constexpr std::size_t kMaxAxes = 8;
 class RankScan {
  public:
   RankScan(const EmitEnv& env, const Function* function, HostEntry& entry)
-      : env_(env), function_(function), entry_(entry), aliases_(env.calls) {
+      : function_(function), entry_(entry), aliases_(env.calls) {
     aliases_.add(function->body);
     scan(function->body);
   }
@@ -84,7 +84,6 @@ class RankScan {
     return cast != nullptr ? index_of(cast->operand) : e;
   }
 
-  const EmitEnv& env_;
   const Function* function_;
   HostEntry& entry_;
   Aliases aliases_;

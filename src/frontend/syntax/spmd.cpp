@@ -199,7 +199,8 @@ void Writer::spmd(const ScopeStmt& s, std::string_view yield_names) {
   out_ += ":\n";
   if (as_loop) {
     ++indent_;
-    const bool policies = cache_policies(s.attrs) | cache_policies(carrier->attrs);
+    const bool own_policies = cache_policies(s.attrs);  // both are written to the output
+    const bool policies = cache_policies(carrier->attrs) || own_policies;
     const Body rest = carrier->body.subspan(1);
     if (!rest.empty()) {
       statements(rest, {});
@@ -210,7 +211,8 @@ void Writer::spmd(const ScopeStmt& s, std::string_view yield_names) {
     --indent_;
   } else if (has_task && inline_carrier) {
     ++indent_;
-    const bool policies = cache_policies(s.attrs) | cache_policies(carrier->attrs);
+    const bool own_policies = cache_policies(s.attrs);  // both are written to the output
+    const bool policies = cache_policies(carrier->attrs) || own_policies;
     if (!carrier->body.empty()) {
       statements(carrier->body, {});
     } else if (dump && !policies) {
