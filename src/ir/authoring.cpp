@@ -297,7 +297,7 @@ bool Author::retype_constants(std::vector<const Expr*>& args) {
   if (op_ == OpId::tensor_full && keywords_[0] && keywords_[0]->kind == AttrKind::DType) {
     // Printed bare in either dialect, and read back as a value of the tensor's dtype (G10).
     const auto dtype = static_cast<DType>(keywords_[0]->integer);
-    restamp(1, dtype);
+    if (const auto* i = dyn<ConstInt>(args[1])) args[1] = ctx_.const_int(i->value, dtype, i->span);
     if (const auto* f = dyn<ConstFloat>(args[1])) args[1] = ctx_.const_float(f->value, dtype, f->span);
   }
   if (op_ == OpId::tile_sels && args.size() > 3) {
