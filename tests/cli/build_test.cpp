@@ -284,6 +284,11 @@ TEST_CASE("samples/make: rebuilds exactly when the .pld changes") {
   CHECK(third.exit_code == 0);
   CHECK(contains(third.out, " build "));
   CHECK(fs::last_write_time(dir.path("m/scale.pldc/bin/scale")) != time);
+  // What somebody removed comes back.
+  fs::remove(dir.path("m/scale.pldc/bin/scale"));
+  CHECK(make({}).exit_code == 0);
+  CHECK(fs::exists(dir.path("m/scale.pldc/bin/scale")));
+  CHECK(contains(make({}).out, "Nothing to be done"));
   make({"clean"});
   CHECK_FALSE(fs::exists(dir.path("m/scale.pldc")));
 }

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdlib>
 #include <cstring>
+#include <system_error>
 
 #include "pld/runtime_state.h"
 #include "pld/runtime_tensor.h"
@@ -76,11 +77,19 @@ Machine::Machine(const ProgramInfo& p, const RunOptions& o) : program(p), option
     workers.back()->agent.machine = this;
     workers.back()->agent.device = r;
   }
-  for (auto& w : workers) w->thread = std::thread([this, &w] { worker_loop(*w); });
-  watchdog = std::thread([this] { watchdog_loop(); });
+  try {
+    for (auto& w : workers) w->thread = std::thread([this, &w] { worker_loop(*w); });
+    watchdog = std::thread([this] { watchdog_loop(); });
+  } catch (const std::system_error& e) {  // the system's limit of threads
+    end_threads();
+    throw Error(text("%lld ranks cannot be started, each is a thread: %s", static_cast<long long>(o.ranks),
+                     e.what()));
+  }
 }
 
-Machine::~Machine() {
+Machine::~Machine() { end_threads(); }
+
+void Machine::end_threads() {
   {
     std::lock_guard lock(mutex);
     quit = true;
@@ -91,9 +100,11 @@ Machine::~Machine() {
     }
     watchdog_wake.notify_one();
   }
-  for (auto& w : workers) w->thread.join();
+  for (auto& w : workers) {
+    if (w->thread.joinable()) w->thread.join();
+  }
   for (auto& h : helpers) h->thread.join();
-  watchdog.join();
+  if (watchdog.joinable()) watchdog.join();
 }
 
 void Machine::begin_run() {

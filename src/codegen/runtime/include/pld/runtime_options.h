@@ -52,6 +52,9 @@ double parse_number(const std::string& option, const std::string& value, double 
   return x;
 }
 
+// A thread each; a communication domain has at most 64 of them (abi.h), so more than a few hundred are a slip.
+inline constexpr int kMaxRanks = 1024;
+
 int64_t parse_integer(const std::string& option, const std::string& value, int64_t low) {
   char* end = nullptr;
   errno = 0;
@@ -117,6 +120,10 @@ Options parse_options(int argc, char** argv) {
     };
     if (option == "--ranks") {
       o.ranks = parse_integer(option, need(), 1);
+      if (o.ranks > kMaxRanks) {
+        throw UsageError{
+            text("--ranks %lld: at most %d ranks are simulated", static_cast<long long>(o.ranks), kMaxRanks)};
+      }
     } else if (option == "--in") {
       o.in.push_back(parse_name_file(option, need(), "NAME=FILE.npy"));
     } else if (option == "--scalar") {

@@ -135,6 +135,7 @@ class Machine {
  public:
   Machine(const ProgramInfo& program, const RunOptions& options);
   ~Machine();
+  void end_threads();
 
   const ProgramInfo& program;
   const RunOptions options;

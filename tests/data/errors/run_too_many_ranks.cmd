@@ -1,0 +1,1 @@
+run run_missing_input.pld --ranks 100000 --random
