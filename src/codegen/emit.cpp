@@ -453,19 +453,31 @@ std::string_view abi_dtype(DType dtype) { return row_of(dtype).abi; }
 
 CppNames::CppNames() { push(); }
 
-void CppNames::pop() { blocks_.pop_back(); }
+void CppNames::pop() {
+  for (const Counted& name : blocks_.back().made) {
+    int& next = next_[name.base];
+    next = std::min(next, name.number);
+  }
+  blocks_.pop_back();
+}
 
 bool CppNames::taken(const std::string& name) const {
   if (reserved_.count(name) != 0) return true;
   return std::any_of(blocks_.begin(), blocks_.end(),
-                     [&](const auto& block) { return block.count(name) != 0; });
+                     [&](const Block& block) { return block.names.count(name) != 0; });
 }
 
 std::string CppNames::fresh(std::string_view like) {
   const std::string base = cpp_identifier(plain_name(like));
-  std::string name = base;
-  for (int n = 1; taken(name); ++n) name = fmt::format("{}{}{}", base, base.back() == '_' ? "" : "_", n);
-  blocks_.back().insert(name);
+  int& next = next_[base];
+  const auto spelled = [&](int n) {
+    return n == 0 ? base : fmt::format("{}{}{}", base, base.back() == '_' ? "" : "_", n);
+  };
+  std::string name = spelled(next);
+  while (taken(name)) name = spelled(++next);
+  blocks_.back().names.insert(name);
+  blocks_.back().made.push_back({base, next});
+  ++next;
   return name;
 }
 

@@ -90,7 +90,16 @@ class CppNames {
 
  private:
   bool taken(const std::string& name) const;
-  std::vector<std::unordered_set<std::string>> blocks_;
+  struct Counted {
+    std::string base;
+    int number;
+  };
+  struct Block {
+    std::unordered_set<std::string> names;
+    std::vector<Counted> made;  // by fresh()
+  };
+  std::vector<Block> blocks_;
+  std::unordered_map<std::string, int> next_;  // of a base: no lower number is free
   std::unordered_set<std::string> reserved_;
   std::unordered_map<const Var*, std::string> names_;
 };

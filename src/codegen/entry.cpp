@@ -17,9 +17,11 @@ std::unordered_set<Name> called_functions(const Program& program) {
     walk_stmts(f->body, [&](const Stmt* stmt) {
       for_each_expr(stmt, [&](const Expr* root) {
         walk_expr(root, [&](const Expr* e) {
-          if (const auto* call = dyn<Call>(e); call != nullptr && !call->is_op())
-            called.insert(call->function);
-          if (const auto* submit = dyn<Submit>(e)) called.insert(submit->function);
+          // A call of oneself does not make a function another's: recursion is reported where it is generated.
+          const auto* call = dyn<Call>(e);
+          if (call != nullptr && !call->is_op() && call->function != f->name) called.insert(call->function);
+          const auto* submit = dyn<Submit>(e);
+          if (submit != nullptr && submit->function != f->name) called.insert(submit->function);
         });
       });
     });

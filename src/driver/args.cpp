@@ -116,7 +116,27 @@ void normalize_spellings(std::vector<std::string>& args) {
 
 ParseFailure parse_options(CLI::App& app, const std::vector<std::string>& args) {
   ParseFailure failure;
-  std::vector<std::string> reversed(args.rbegin(), args.rend());
+  std::vector<std::string> words;
+  for (auto word = args.begin(); word != args.end(); ++word) {
+    if (*word == "--") {  // only files follow; "./" keeps a dash in front from looking like an option
+      for (++word; word != args.end(); ++word) {
+        words.push_back(word->size() > 1 && (*word)[0] == '-' ? "./" + *word : *word);
+      }
+      break;
+    }
+    if (word->size() > 3 && word->substr(0, 2) == "--" && word->find('=') == word->size() - 1) {
+      // The parser would take the next word for the value that is empty here.
+      const CLI::Option* option = option_of(app, *word);
+      if (*word == "--cxxflags=") continue;  // "--cxxflags=$CXXFLAGS" of a Makefile, where it is not set
+      if (option != nullptr && option->get_items_expected_min() != 0) {
+        failure.failed = true;
+        failure.message = "option '" + word->substr(0, word->size() - 1) + "' is given an empty value";
+        return failure;
+      }
+    }
+    words.push_back(*word);
+  }
+  std::vector<std::string> reversed(words.rbegin(), words.rend());
   try {
     app.allow_extras();
     app.parse(reversed);

@@ -21,9 +21,9 @@ int main(int argc, char** argv) {
   const int code = pldc::run_main(std::vector<std::string>(argv + 1, argv + argc), env);
   // A full disk or a closed pipe shows only when the last bytes go out.
   std::cout.flush();
-  if (!std::cout && code == 0) {
+  if (!std::cout) {
     std::cerr << "pldc: error: standard output cannot be written\n";
-    return 1;
+    return code == 0 ? 1 : code;
   }
   return code;
 }

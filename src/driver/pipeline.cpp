@@ -31,6 +31,12 @@ bool plan_pipeline(Session& session, const PassOptions& options, Pipeline& pipel
   to.stop_after = options.stop_after;
   to.start_after = options.start_after;
   to.disabled = options.disable;
+  const std::string wanted = session.env().variable("PLDC_VERIFY").value_or("");
+  if (!wanted.empty() && wanted != "each" && wanted != "roundtrip") {
+    session.report<diag::bad_option>("set it to each or roundtrip, or unset it",
+                                     fmt::format("PLDC_VERIFY is '{}'", wanted));
+    return false;
+  }
   to.verify = level_of(options, session.env());
   to.strict_signals = options.strict_signals;
   DiagSink diags(session.diag_options());

@@ -282,6 +282,9 @@ void KernelBody::loop(const ForStmt* stmt) {
     stop = name;
   }
   const auto step = fold(stmt->step);
+  if (step == 0) {
+    env.diags.report<diag::codegen_step_zero>(stmt->step->span.valid() ? stmt->step->span : stmt->span);
+  }
   const std::string step_text = scalars.as(stmt->step, dtype);
   line_directive(stmt->span);
   flush();

@@ -70,6 +70,11 @@ std::optional<Dims> read_window(const RuleCall& call, const WindowRead& read) {
 std::optional<Dims> write_region(const RuleCall& call, const RegionWrite& write) {
   Context& ctx = call.ctx;
   const std::size_t rank = write.target_shape.size();
+  if (write.source_valid.size() != rank || write.target_valid.size() != rank || write.reach.size() != rank) {
+    call.diags.report<diag::op_shapes>(call.span, call.name(), describe(write.source_valid),
+                                       describe(write.target_shape));
+    return std::nullopt;
+  }
   for (std::size_t i = 0; i < rank; ++i) {
     if (!offset_ok(call, write.offset_operand, i, write.offset[i])) return std::nullopt;
     if (provably_lt(write.target_shape[i], dim_add(ctx, write.offset[i], write.reach[i])) == true) {

@@ -16,10 +16,32 @@ bool provably_differ(Dims a, Dims b) {
   return false;
 }
 
-// Shape of an element-wise result; its layout and valid part are those of the first operand.
+// A tile of a broadcast shape. Its layout is that of the first operand; along each axis its valid extent is that of the
+// first operand which is not stretched there.
+const Type* broadcast_result(const RuleCall& call, std::initializer_list<const TileType*> operands,
+                             DType dtype, Dims shape) {
+  const TileType* like = *operands.begin();
+  const Type* result = make_tile_like(call, like, dtype, shape);
+  if (same_dims(like->shape, shape)) return result;
+  std::vector<const Expr*> valid(shape.begin(), shape.end());
+  for (std::size_t i = 1; i <= shape.size(); ++i) {  // from the last axis: shorter shapes have ones in front
+    for (const TileType* tile : operands) {
+      const Dims extents = valid_shape_of(tile);
+      const std::size_t rank = tile->shape.size();
+      if (i > rank || extents.size() != rank || !same_dim(tile->shape[rank - i], shape[shape.size() - i]))
+        continue;
+      valid[shape.size() - i] = extents[rank - i];
+      break;
+    }
+  }
+  TileView view = effective_view(static_cast<const TileType*>(result));
+  view.valid_shape = call.ctx.list(valid);
+  return call.ctx.tile(dtype, shape, nullptr, MemSpace::Vec, &view);
+}
+
 const Type* binary_result(const RuleCall& call, DType dtype) {
   const auto shape = broadcast(call, call.tile(0)->shape, call.tile(1)->shape);
-  return shape ? make_tile_like(call, call.tile(0), dtype, *shape) : nullptr;
+  return shape ? broadcast_result(call, {call.tile(0), call.tile(1)}, dtype, *shape) : nullptr;
 }
 
 DType scalar_of(const RuleCall& call, std::size_t i) {
@@ -121,7 +143,7 @@ const Type* rule_TileTernary(const RuleCall& call) {
   const auto shape = broadcast(call, *first, call.tile(2)->shape);
   if (!shape) return nullptr;
   const DType dtype = promote(promote(call.tile(0)->dtype, call.tile(1)->dtype), call.tile(2)->dtype);
-  return make_tile_like(call, call.tile(0), dtype, *shape);
+  return broadcast_result(call, {call.tile(0), call.tile(1), call.tile(2)}, dtype, *shape);
 }
 
 const Type* rule_TileScalar(const RuleCall& call) {
@@ -160,7 +182,7 @@ const Type* rule_TileScalarTernary(const RuleCall& call) {
   const auto shape = broadcast(call, call.tile(0)->shape, call.tile(2)->shape);
   if (!shape) return nullptr;
   const DType dtype = promote(promote(call.tile(0)->dtype, scalar_of(call, 1)), call.tile(2)->dtype);
-  return make_tile_like(call, call.tile(0), dtype, *shape);
+  return broadcast_result(call, {call.tile(0), call.tile(2)}, dtype, *shape);
 }
 
 const Type* rule_TileExpands(const RuleCall& call) {
@@ -212,7 +234,8 @@ const Type* rule_TileCmp(const RuleCall& call) {
 const Type* rule_TileSel(const RuleCall& call) {
   const auto shape = broadcast(call, call.tile(1)->shape, call.tile(2)->shape);
   if (!shape) return nullptr;
-  return make_tile_like(call, call.tile(1), promote(call.tile(1)->dtype, call.tile(2)->dtype), *shape);
+  return broadcast_result(call, {call.tile(1), call.tile(2)},
+                          promote(call.tile(1)->dtype, call.tile(2)->dtype), *shape);
 }
 
 const Type* rule_TileSels(const RuleCall& call) {

@@ -179,7 +179,8 @@ class Simplifier : public Rewriter {
     if (constant && depth_ == 0 && simplify::range_of(*dtype).contains(*constant)) {
       substitute(var, value);
     } else {
-      const Interval possible = simplify::default_range(*dtype);
+      // Not clipped to INDEX's [0, inf): `left = r - 1` may be negative, and the branch that asks must stay.
+      const Interval possible = simplify::range_of(*dtype);
       analyzer_.bind(var, simplify::intersect(analyzer_.bounds(value), possible));
     }
   }
