@@ -1,6 +1,6 @@
-// What a person's calls pass and return, and the memory that windows and stores touch.
+// What a person's calls pass and return, and that windows lie in their buffers.
 #include <unordered_map>
-#include <unordered_set>
+#include <vector>
 
 #include "ir/check_op.h"
 #include "ir/describe.h"
@@ -68,11 +68,18 @@ std::string_view difference(const Type* given, const Type* wanted) {
   return {};
 }
 
+// A number has no dtype of its own among the floating-point ones.
+std::string_view difference(const Expr* value, const Type* wanted) {
+  const auto dtype = scalar_dtype(wanted);
+  if (dtype && is_float(*dtype) && value->kind == ExprKind::ConstFloat) return {};
+  return difference(value->type, wanted);
+}
+
 }  // namespace
 
 bool check_argument(DiagSink& diags, const Function& callee, const Param& param, const Expr* value,
                     Span place) {
-  const std::string_view what = difference(value->type, param.var->type);
+  const std::string_view what = difference(value, param.var->type);
   if (what.empty()) return true;
   diags
       .report<diag::call_argument>(place, param.var->name.text(), callee.name.text(),
@@ -88,8 +95,10 @@ bool check_results(DiagSink& diags, const Function& function, List<const Expr*> 
   if (declared.empty() || values.empty()) return true;
   std::vector<const Type*> given;
   for (const Expr* value : values) given.push_back(value->type);
-  if (given.size() == 1 && is_unknown(given[0])) return true;
-  if (const auto* tuple = dyn<TupleType>(given[0]); tuple != nullptr && given.size() == 1)
+  // One value of several results: those of a call that is returned as it is.
+  const bool forwarded = values.size() == 1 && declared.size() > 1;
+  if (forwarded && is_unknown(given[0])) return true;
+  if (const auto* tuple = dyn<TupleType>(given[0]); tuple != nullptr && forwarded)
     given.assign(tuple->elements.begin(), tuple->elements.end());
   if (given.size() != declared.size()) {
     diags.report<diag::result_count>(whole, function.name.text(), declared.size(), given.size())
@@ -99,11 +108,12 @@ bool check_results(DiagSink& diags, const Function& function, List<const Expr*> 
   }
   bool ok = true;
   for (std::size_t i = 0; i < given.size(); ++i) {
-    const std::string_view what = difference(given[i], declared[i]);
+    const std::string_view what =
+        forwarded ? difference(given[i], declared[i]) : difference(values[i], declared[i]);
     if (what.empty()) continue;
     diags
-        .report<diag::result_type>(values.size() == given.size() ? places[i] : places[0],
-                                   function.name.text(), describe(declared[i]), describe(given[i]), what)
+        .report<diag::result_type>(places[forwarded ? 0 : i], function.name.text(), describe(declared[i]),
+                                   describe(given[i]), what)
         .note(function.name_span, "the function is declared here")
         .help("return a value of the declared type, or declare the result as what is returned");
     ok = false;
@@ -113,76 +123,47 @@ bool check_results(DiagSink& diags, const Function& function, List<const Expr*> 
 
 namespace {
 
-class Memory {
- public:
-  explicit Memory(DiagSink& diags) : diags_(diags) {}
-
-  void function(const Function* f) {
-    function_ = f;
-    inputs_.clear();
-    for (const Param& param : f->params) {
-      if (param.direction == ParamDirection::In) inputs_.emplace(param.var, &param);
-    }
-    walk_stmts(f->body, [&](const Stmt* s) {
-      for_each_expr(s, [&](const Expr* e) {
-        walk_expr(e, [&](const Expr* x) {
-          if (const auto* call = dyn<Call>(x); call != nullptr && call->is_op()) op(call);
-        });
-      });
-      if (const auto* assign = dyn<AssignStmt>(s))
-        if (const Call* made = op_call(assign->value, OpId::pld_tensor_alloc_window_buffer))
-          buffers_.emplace(assign->var, made);
-    });
+// The bytes of a tensor of constant shape; nothing for another, or for more than can be counted.
+std::optional<std::int64_t> constant_bytes(const TensorType* tensor) {
+  std::int64_t bits = bit_width(tensor->dtype);
+  for (const Expr* dim : tensor->shape) {
+    const auto extent = const_int(dim);
+    if (!extent || *extent < 0 || __builtin_mul_overflow(bits, *extent, &bits)) return std::nullopt;
   }
-  bool ok() const { return ok_; }
-
- private:
-  void op(const Call* call) {
-    if (call->op == OpId::pld_tensor_window) window(call);
-    if (call->op == OpId::tile_store) store(call, call->args[2]);
-    if (call->op == OpId::tensor_assemble) store(call, call->args[0]);
-  }
-
-  void window(const Call* call) {
-    const auto buffer = buffers_.find(call->args[0]);
-    const auto* tensor = dyn<TensorType>(call->type);
-    if (buffer == buffers_.end() || tensor == nullptr) return;
-    const auto size = const_int(buffer->second->args[0]);
-    std::int64_t bits = bit_width(tensor->dtype);
-    for (const Expr* dim : tensor->shape) {
-      const auto extent = const_int(dim);
-      if (!size || !extent || *extent < 0 || __builtin_mul_overflow(bits, *extent, &bits)) return;
-    }
-    const std::int64_t bytes = (bits + 7) / 8;
-    if (!size || bytes <= *size) return;
-    diags_.report<diag::window_size>(call->span, describe(call->type), bytes, *size)
-        .note(buffer->second->span, "the buffer is allocated here")
-        .help("allocate as much as the window needs, or make a smaller window");
-    ok_ = false;
-  }
-
-  void store(const Call* call, const Expr* target) {
-    const auto input = inputs_.find(target);
-    if (input == inputs_.end()) return;
-    const Param& param = *input->second;
-    diags_.report<diag::store_input>(call->span, param.var->name.text(), function_->name.text())
-        .note(param.var->span, "the parameter is declared here")
-        .help("declare it as pl.Out[...], or as pl.InOut[...] if it is read as well");
-  }
-
-  DiagSink& diags_;
-  const Function* function_ = nullptr;
-  std::unordered_map<const Expr*, const Call*> buffers_;  // by the variable that the allocation binds
-  std::unordered_map<const Expr*, const Param*> inputs_;
-  bool ok_ = true;
-};
+  return bits / 8 + (bits % 8 != 0 ? 1 : 0);
+}
 
 }  // namespace
 
-bool check_memory(DiagSink& diags, const Program* program) {
-  Memory memory(diags);
-  for (const Function* f : program->functions) memory.function(f);
-  return memory.ok();
+bool check_windows(DiagSink& diags, const Program* program) {
+  bool ok = true;
+  std::unordered_map<const Expr*, const Call*> buffers;  // by the variable that the allocation binds
+  const auto check = [&](const Call* call) {
+    const auto buffer = buffers.find(call->args[0]);
+    const auto* tensor = dyn<TensorType>(call->type);
+    if (buffer == buffers.end() || tensor == nullptr) return;
+    const auto size = const_int(buffer->second->args[0]);
+    const auto bytes = constant_bytes(tensor);
+    if (!size || !bytes || *bytes <= *size) return;
+    diags.report<diag::window_size>(call->span, describe(tensor), *bytes, *size)
+        .note(buffer->second->span, "the buffer is allocated here")
+        .help("allocate as much as the window needs, or make a smaller window");
+    ok = false;
+  };
+  for (const Function* f : program->functions) {
+    walk_stmts(f->body, [&](const Stmt* s) {
+      for_each_expr(s, [&](const Expr* root) {
+        walk_expr(root, [&](const Expr* e) {
+          if (const Call* call = op_call(e, OpId::pld_tensor_window)) check(call);
+        });
+      });
+      const auto* assign = dyn<AssignStmt>(s);
+      if (assign == nullptr) return;
+      if (const Call* made = op_call(assign->value, OpId::pld_tensor_alloc_window_buffer))
+        buffers.emplace(assign->var, made);
+    });
+  }
+  return ok;
 }
 
 }  // namespace pldc

@@ -123,7 +123,7 @@ Module Reader::read() {
   module.bare_function = bare;
   if (!diags_.has_errors()) {
     const Program* program = ctx_.make(Program{program_name_, ctx_.list(functions_)});
-    const bool good = !authoring_ || (check_host_ops(diags_, program) && check_memory(diags_, program));
+    const bool good = !authoring_ || (check_host_ops(diags_, program) && check_windows(diags_, program));
     if (good) module.program = program;
   }
   return module;
