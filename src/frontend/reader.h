@@ -302,7 +302,13 @@ class Reader {
   // Calls whose type was left to an annotation get it deduced when they turn out to be operands.
   const Expr* typed(const Expr* e);
   const Expr* read_function_call(const Path& path, Name function);
-  bool read_call_operand(std::vector<const Expr*>& args, std::vector<std::int64_t>& overrides);
+  struct CallOperands {
+    std::vector<const Expr*> args;
+    std::vector<Span> places;
+    std::vector<std::int64_t> overrides;
+  };
+  bool read_call_operand(CallOperands& operands);
+  void check_operands(const Draft& callee, const CallOperands& operands);
   void add_dump_vars(const std::vector<const Expr*>& args, std::vector<Attr>& attrs);
   const Draft* callee_of(Name function) const;
   const Expr* read_submit(const Path& path, bool spmd);

@@ -25,6 +25,22 @@ bool check_builtin_signal(DiagSink& diags, const Call* call);
 // the second (an inlined function allocates twice), so this is no property of later texts.
 bool check_host_ops(DiagSink& diags, const Program* program);
 
+// Also of what a person wrote only: passes make calls whose types differ in ways that they know to be right.
+//
+// The value for a parameter in a call or launch of a function of the program. Kind, dtype, rank and constant
+// extents must agree; extents that are no constants agree with any. A DistributedTensor may stand for a
+// Tensor, a scalar of any integer dtype for another and a number such as 2.5 for any floating-point dtype;
+// leading extents of 1 do not count. `place`: of the
+// argument. Reports and returns false.
+bool check_argument(DiagSink& diags, const Function& callee, const Param& param, const Expr* value,
+                    Span place);
+// The same for what a `return` gives, against the results that the function declares, if it does.
+// `places`: one for each value; `whole`: the statement.
+bool check_results(DiagSink& diags, const Function& function, List<const Expr*> values, List<Span> places,
+                   Span whole);
+// Windows that are larger than their buffer, where both sizes are constants.
+bool check_windows(DiagSink& diags, const Program* program);
+
 // Which operand of the op's table the argument with this index of the call is: they differ where an optional
 // operand in the middle is absent (stage2 of pld.tile.put, scratch of tile.mgather). Null beyond the table.
 const Operand* operand_of(const Call* call, std::size_t argument);

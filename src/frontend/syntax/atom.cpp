@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "frontend/reader.h"
+#include "frontend/use_places.h"
 #include "ir/authoring.h"
 #include "support/diag/parse.h"
 
@@ -96,14 +97,21 @@ bool Reader::store_through(Block& block, const Token& first, const Expr* target)
   const std::vector<AuthoringIndex> indices = std::move(store_indices_);
   store_indices_.clear();
   take();  // =
+  const std::uint32_t value_begin = tok_.begin;
   const Expr* value = read_expr();
   if (value == nullptr) return false;
+  const Span value_span = span_from(value_begin);
   Comments comments;
   const Span whole = span_from(first.begin);
   if (!end_line(comments)) return false;
   flush_hoisted(block);
-  const Expr* stored = author_store_subscript(ctx_, diags_, var, indices, value, whole);
-  if (stored == nullptr) return true;
+  DiagSink quiet;
+  const Expr* stored = author_store_subscript(ctx_, quiet, var, indices, value, whole);
+  if (stored == nullptr) {
+    UsePlaces place(ctx_);
+    author_store_subscript(ctx_, diags_, place(var, span(first)), indices, place(value, value_span), whole);
+    return true;
+  }
   const Var* result = assign_target(var->name, span(first), stored->type);
   block.stmts.push_back(ctx_.assign(result, stored, whole, comments));
   return true;

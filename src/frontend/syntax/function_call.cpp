@@ -20,22 +20,29 @@ const AttrValue* device_of(const Call& c) {
 }  // namespace
 
 // The argument positions that pl.no_dep(...) marks become an attribute.
-bool Reader::read_call_operand(std::vector<const Expr*>& args, std::vector<std::int64_t>& overrides) {
+bool Reader::read_call_operand(CallOperands& operands) {
   no_dep_ = nullptr;
+  const std::uint32_t begin = tok_.begin;
   const Expr* e = read_expr();
   if (e == nullptr) return false;
-  if (no_dep_ == e) overrides.push_back(static_cast<std::int64_t>(args.size()));
+  if (no_dep_ == e) operands.overrides.push_back(static_cast<std::int64_t>(operands.args.size()));
   no_dep_ = nullptr;
-  args.push_back(e);
+  operands.args.push_back(e);
+  operands.places.push_back(span_from(begin));
   return true;
+}
+
+void Reader::check_operands(const Draft& callee, const CallOperands& operands) {
+  for (std::size_t i = 0; i < operands.args.size() && i < callee.params.size(); ++i)
+    check_argument(diags_, callee.f, callee.params[i], operands.args[i], operands.places[i]);
 }
 
 const Expr* Reader::read_function_call(const Path& path, Name function) {
   take();  // (
-  std::vector<const Expr*> args;
+  CallOperands operands;
+  const std::vector<const Expr*>& args = operands.args;
   std::vector<Attr> attrs;
   std::vector<Attr> written;
-  std::vector<std::int64_t> overrides;
   Span device_span{};
   const Name assigned = assigned_name_;
   assigned_name_ = Name{};
@@ -56,7 +63,7 @@ const Expr* Reader::read_function_call(const Path& path, Name function) {
         bool placed = false;
         for (std::size_t i = 0; callee != nullptr && i < callee->params.size(); ++i) {
           if (callee->params[i].var->name.text() == text(key) && i == args.size()) {
-            if (!read_call_operand(args, overrides)) return nullptr;
+            if (!read_call_operand(operands)) return nullptr;
             placed = true;
             break;
           }
@@ -68,7 +75,7 @@ const Expr* Reader::read_function_call(const Path& path, Name function) {
           return nullptr;
         }
       }
-    } else if (!read_call_operand(args, overrides)) {
+    } else if (!read_call_operand(operands)) {
       return nullptr;
     }
     if (!accept(Tok::Comma)) break;
@@ -76,8 +83,9 @@ const Expr* Reader::read_function_call(const Path& path, Name function) {
   assigned_name_ = assigned;
   if (!expect(Tok::RParen, "after the arguments")) return nullptr;
   attrs.insert(attrs.end(), written.begin(), written.end());
-  if (!overrides.empty())
-    attrs.push_back({ctx_.name("arg_direction_overrides"), AttrValue::of_ints(ctx_.list(overrides))});
+  if (!operands.overrides.empty())
+    attrs.push_back(
+        {ctx_.name("arg_direction_overrides"), AttrValue::of_ints(ctx_.list(operands.overrides))});
   const Span whole = span_from(path.begin);
   const Draft* callee = callee_of(function);
   if (authoring_) {
@@ -103,6 +111,7 @@ const Expr* Reader::read_function_call(const Path& path, Name function) {
           .help("dispatch a function of type Orchestration to a device, and call this one from it");
       return nullptr;
     }
+    if (callee != nullptr) check_operands(*callee, operands);
   }
   const Type* type = callee != nullptr ? result_type(&callee->f) : ctx_.unknown();
   return ctx_.call(function, ctx_.list(args), {}, ctx_.list(attrs), type, whole);
@@ -138,11 +147,11 @@ const Expr* Reader::read_submit(const Path& path, bool spmd) {
   n.kind = ExprKind::Submit;
   n.function = function;
   n.spmd = spmd;
-  std::vector<const Expr*> args;
+  CallOperands operands;
+  const std::vector<const Expr*>& args = operands.args;
   std::vector<const Expr*> deps;
   std::vector<const Var*> dumps;
   std::vector<Attr> attrs;
-  std::vector<std::int64_t> overrides;
   while (accept(Tok::Comma) && !at(Tok::RParen)) {
     if (at(Tok::Name) && peek2().kind == Tok::Assign) {
       const Token key_token = take();
@@ -174,7 +183,7 @@ const Expr* Reader::read_submit(const Path& path, bool spmd) {
         good = false;
       }
       if (!good) return nullptr;
-    } else if (!read_call_operand(args, overrides)) {
+    } else if (!read_call_operand(operands)) {
       return nullptr;
     }
   }
@@ -193,13 +202,15 @@ const Expr* Reader::read_submit(const Path& path, bool spmd) {
           .note(callee->f.name_span, "the function is declared here");
       return nullptr;
     }
+    check_operands(*callee, operands);
   }
   if (n.sync_start && n.core_num == nullptr) {
     diags_.report<diag::sync_start_count>(span_from(path.begin)).help("give core_num= as well");
     return nullptr;
   }
-  if (!overrides.empty())
-    attrs.push_back({ctx_.name("arg_direction_overrides"), AttrValue::of_ints(ctx_.list(overrides))});
+  if (!operands.overrides.empty())
+    attrs.push_back(
+        {ctx_.name("arg_direction_overrides"), AttrValue::of_ints(ctx_.list(operands.overrides))});
   if (!dumps.empty()) attrs.push_back({ctx_.name("dump_vars"), AttrValue::of_vars(ctx_.list(dumps))});
   std::vector<const Type*> results;
   if (callee != nullptr) results.assign(callee->f.return_types.begin(), callee->f.return_types.end());

@@ -123,7 +123,8 @@ Module Reader::read() {
   module.bare_function = bare;
   if (!diags_.has_errors()) {
     const Program* program = ctx_.make(Program{program_name_, ctx_.list(functions_)});
-    if (!authoring_ || check_host_ops(diags_, program)) module.program = program;
+    const bool good = !authoring_ || (check_host_ops(diags_, program) && check_windows(diags_, program));
+    if (good) module.program = program;
   }
   return module;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/reader.h"
+#include "frontend/use_places.h"
 #include "frontend/writer.h"
 #include "ir/auto_name.h"
 #include "ir/check_op.h"
@@ -18,33 +19,6 @@ constexpr std::string_view kTailPadding = "tile._remote_load_with_physical_tail_
 constexpr std::string_view kPaddingKey = "allow_physical_tail_padding";
 
 bool is_keyword_operand(const Operand& operand) { return operand.spelling != Spelling::Positional; }
-
-// Gives the operands that are variables copies which stand where they are used, so that messages point into the call.
-// One copy for each variable: some checks ask whether two operands are the same.
-class UsePlaces {
- public:
-  explicit UsePlaces(Context& context) : ctx_(context) {}
-  const Expr* operator()(const Expr* e, Span use) {
-    const auto* var = dyn<Var>(e);
-    if (var == nullptr) return e;
-    for (const auto& [from, to] : copies_) {
-      if (from == var) return to;
-    }
-    Var copy = *var;
-    copy.span = use;
-    copies_.emplace_back(var, ctx_.make(copy));
-    return copies_.back().second;
-  }
-  AuthoringCall operator()(AuthoringCall call) {
-    for (AuthoringArg& arg : call.args) arg.expr = (*this)(arg.expr, arg.span);
-    for (AuthoringKeyword& k : call.keywords) k.arg.expr = (*this)(k.arg.expr, k.arg.span);
-    return call;
-  }
-
- private:
-  Context& ctx_;
-  std::vector<std::pair<const Var*, const Var*>> copies_;
-};
 
 // What `make` gives, or null after its errors were reported: the second time, with the places of use.
 template <class Make>

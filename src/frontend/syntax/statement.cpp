@@ -6,6 +6,7 @@
 
 #include "frontend/reader.h"
 #include "frontend/writer.h"
+#include "ir/check_op.h"
 #include "support/diag/parse.h"
 
 namespace pldc {
@@ -341,14 +342,17 @@ bool Reader::read_yield(Block& block, const Token& first, std::vector<YieldTarge
 bool Reader::read_return(Block& block, const Token& first) {
   take();
   std::vector<const Expr*> values;
+  std::vector<Span> places;
   if (!at(Tok::Newline) && !at(Tok::End)) {
     // Formatted text wraps a long list of results into parentheses.
     const bool wrapped = at(Tok::LParen) && wraps_whole_line();
     if (wrapped) take();
     while (!at(Tok::Newline) && !at(Tok::End) && !(wrapped && at(Tok::RParen))) {
+      const std::uint32_t begin = tok_.begin;
       const Expr* value = read_expr();
       if (value == nullptr) return false;
       values.push_back(value);
+      places.push_back(span_from(begin));
       if (!accept(Tok::Comma)) break;
     }
     if (wrapped && !expect(Tok::RParen, "after the results")) return false;
@@ -357,6 +361,7 @@ bool Reader::read_return(Block& block, const Token& first) {
   const Span whole = span_from(first.begin);
   if (!end_line(comments)) return false;
   flush_hoisted(block);
+  if (authoring_) check_results(diags_, draft_->f, ctx_.list(values), places, whole);
   block.stmts.push_back(ctx_.ret(ctx_.list(values), whole, comments));
   return true;
 }
