@@ -237,8 +237,8 @@ const Type* Reader::read_type_body() {
   auto d =
       diags_.report<diag::unknown_type>(path.span, file_.text().substr(path.begin, prev_end_ - path.begin));
   static const std::vector<std::string_view> kTypes = {
-      "Tensor",     "Tile",       "Scalar",       "Array",   "Tuple",      "Ptr", "DistributedTensor",
-      "MemRefType", "AsyncEvent", "AsyncSession", "CommCtx", "CommCtxType"};
+      "Tensor",     "Tile",       "Scalar",       "Array",   "Tuple",       "Ptr",   "DistributedTensor",
+      "MemRefType", "AsyncEvent", "AsyncSession", "CommCtx", "CommCtxType", "InOut", "Out"};
   if (const std::string_view guess = closest(rest, kTypes); !guess.empty()) {
     d.help("did you mean '{}.{}'?",
            guess == "DistributedTensor" || guess.substr(0, 7) == "CommCtx" ? "pld" : style_.prefix, guess);
