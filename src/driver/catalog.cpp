@@ -353,7 +353,8 @@ std::string explain(std::string_view name, std::string& guess) {
   }
   if (!several.empty()) return several;
   // Names that only authoring text has.
-  if (const OpId op = resolve_short_name(pld, name, List<const Expr*>{}); op != OpId::none_) return explain_op(op_info(op));
+  if (const OpId op = resolve_short_name(pld, name, List<const Expr*>{}); op != OpId::none_)
+    return explain_op(op_info(op));
   std::vector<std::string_view> names;
   for (const PassInfo& pass : all_passes()) names.push_back(pass.name);
   for (const OpInfo* op : all_ops()) names.push_back(op->name);

@@ -90,11 +90,13 @@ std::string joined_options(const Words& words) {
 
 std::string bash(const std::vector<Words>& commands) {
   std::string names;
+  std::string patterns;  // a word that is one: values of options are not
   std::string cases;
   std::string values;
   const std::string passes = pass_names();
   for (const Words& words : commands) {
     names += (names.empty() ? "" : " ") + words.name;
+    patterns += (patterns.empty() ? "" : "|") + words.name;
     cases += fmt::format("    {}) options=\"{}\" arguments=\"{}\" ;;\n", words.name, joined_options(words),
                          words.arguments);
     for (const Words::Option& option : words.options) {
@@ -110,7 +112,7 @@ std::string bash(const std::vector<Words>& commands) {
       "word\n"
       "  local passes=\"{}\"\n"
       "  for word in \"${{COMP_WORDS[@]:1:COMP_CWORD-1}}\"; do\n"
-      "    case \"$word\" in -*) ;; *) command=\"$word\"; break ;; esac\n"
+      "    case \"$word\" in {}) command=\"$word\"; break ;; esac\n"
       "  done\n"
       "  case \"$command\" in\n{}"
       "    *) options=\"\" ;;\n"
@@ -139,7 +141,7 @@ std::string bash(const std::vector<Words>& commands) {
       "  fi\n"
       "}}\n"
       "complete -o filenames -F _pldc pldc\n",
-      commands.front().name, passes, cases, values, names);
+      commands.front().name, passes, patterns, cases, values, names);
 }
 
 std::string quoted(std::string text, std::string_view special) {

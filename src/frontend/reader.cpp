@@ -146,7 +146,8 @@ bool Reader::report_foreign_form(Name name, Span where) {
   const std::size_t end = where.end - file_.base();
   const bool quoted = end < all.size() && (all[end] == '"' || all[end] == '\'');
   if (quoted && name.text().find_first_not_of("bBfFrRuU") == std::string_view::npos) {
-    diags_.report<diag::foreign_python>(where, "a string with a prefix")
+    const bool formatted = name.text().find_first_of("fF") != std::string_view::npos;
+    diags_.report<diag::foreign_python>(where, formatted ? "an f-string" : "a string with a prefix")
         .help("strings are written \"...\", and their text is not evaluated");
     return true;
   }

@@ -271,7 +271,7 @@ TEST_CASE("completions: valid shell that knows options and subcommands") {
       "go", "source " + dir.path("bash") +
                 "; COMP_WORDS=(pldc check --diag); COMP_CWORD=2; _pldc; "
                 "printf '%s ' \"${COMPREPLY[@]}\"; COMP_WORDS=(pldc rou); COMP_CWORD=1; "
-                "_pldc; printf '%s ' \"${COMPREPLY[@]}\";"
+                "_pldc; printf '%s ' \"${COMPREPLY[@]}\"; echo;"
                 "try() { COMP_WORDS=(\"$@\"); COMP_CWORD=$(($#-1)); _pldc; echo \"<${COMPREPLY[*]}>\"; };"
                 "try pldc list pas; try pldc explain Simp; try pldc --dump-after=Simp;"
                 "try pldc --dump-after = Simp; try pldc --dump-after Simp; try pldc --style = co;"
