@@ -41,8 +41,7 @@ constexpr Fact kTargets[] = {
     {"sim", "C++ that runs every rank as a thread of one process (default)"},
     {"mpi", "the same C++, one process a rank (not yet)"},
     {"ascend",
-     "sources of orchestrations and kernels for the vendor's compiler and runtime; nothing is compiled, no "
-     "Makefile"},
+     "sources only, for the vendor's compiler and runtime: no Makefile, no headers, nothing is compiled"},
 };
 
 // The forms of the language that are no ops.

@@ -13,7 +13,7 @@ void add_generate_options(CLI::App& app, GenerateOptions& options, bool with_asc
   if (with_ascend) {
     table
         .value("--target", options.target, "TARGET",
-               "sim (default), or ascend: sources of orchestrations and kernels only; mpi: not yet")
+               "sim (default), or ascend: sources only, no Makefile and no headers; mpi: not yet")
         .one_of({"sim", "mpi", "ascend"});
   } else {
     table.value("--target", options.target, "TARGET", "sim: ranks as threads (default); mpi: not yet")

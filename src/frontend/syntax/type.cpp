@@ -38,6 +38,9 @@ bool Reader::read_dtype(DType& dtype) {
       return true;
     }
   }
+  if (at(Tok::Name) && !refused_names_.empty() && refused_names_.count(ctx_.name(text(tok_))) != 0) {
+    return false;  // what is wrong with the constant was reported there
+  }
   Path path;
   if (!at(Tok::Name) || !read_path(path)) {
     if (!at(Tok::Name)) unexpected("a dtype such as 'pl.FP32'");
