@@ -114,7 +114,7 @@ def language_manual_agrees():
         spelled = re.findall(r'X\((\w+)(?:, (?:"(\w+)"|\d+))\)', members)
         yield from (f'pld(5) lacks {text or name} of {table}' for name, text in spelled
                     if table not in unprinted and (text or name) not in words)
-    forms = re.search(r'kPrintedForms\[\] = \{(.*?)\};', (ROOT / 'src/frontend/syntax/module.cpp').read_text(), re.S)
+    forms = re.search(r'kPrintedForms\[\] = \{(.*?)\};', (ROOT / 'src/frontend/authored.cpp').read_text(), re.S)
     yield from (f'pld(5) lacks the form pl.{form}' for form in re.findall(r'"(\w+)"', forms.group(1)) if form not in words)
 
 

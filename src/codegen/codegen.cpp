@@ -78,7 +78,8 @@ class Generator {
         out.push_back({"kernels/" + chip.ref.name + "/" + kernel.name + ".cpp", kernel.text});
       }
     }
-    out.push_back({"Makefile", makefile_text(code_)});
+    // The vendor's own build compiles the sources for the device; ours needs the runtime headers of sim.
+    if (options_.target != Target::Ascend) out.push_back({"Makefile", makefile_text(code_)});
   }
 
  private:

@@ -33,7 +33,7 @@ struct OutputFile {
   std::string text;
 };
 
-// Appends the files in a fixed order: manifest.json, host/, chips/, kernels/, Makefile. False after an error was
+// Appends the files in a fixed order: manifest.json, host/, chips/, kernels/, Makefile (not for Ascend). False after an error was
 // reported; `out` is then unchanged. Accepts the program as it stands after any pass (decisions D24).
 bool generate(Context& context, const Module& module, const SourceManager& sources,
               const BuildOptions& options, DiagSink& diags, std::vector<OutputFile>& out);

@@ -6,6 +6,8 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 
+#include "ir/authoring.h"
+#include "ir/check_rules.h"
 #include "support/diag.h"
 
 namespace pldc {
@@ -37,8 +39,24 @@ constexpr Fact kTypes[] = {
 
 constexpr Fact kTargets[] = {
     {"sim", "C++ that runs every rank as a thread of one process (default)"},
-    {"mpi", "the same C++, one process a rank, windows in MPI shared or one-sided memory"},
-    {"ascend", "sources for the vendor's compiler and runtime; emitted, not built here"},
+    {"mpi", "the same C++, one process a rank (not yet)"},
+    {"ascend",
+     "sources only, for the vendor's compiler and runtime: no Makefile, no headers, nothing is compiled"},
+};
+
+// The forms of the language that are no ops.
+constexpr Fact kForms[] = {
+    {"range",
+     "a sequential loop\n\n`for i in pl.range([start,] stop [, step])`; with init_values=(...) it carries "
+     "values"},
+    {"parallel",
+     "a loop whose iterations do not depend on each other\n\n`for i in pl.parallel([start,] stop [, step])`"},
+    {"unroll", "a loop that the pass UnrollLoops writes out\n\n`for i in pl.unroll([start,] stop [, step])`"},
+    {"In", "the direction of a parameter that a function reads\n\nIt is the default and not written."},
+    {"Out", "the direction of a parameter that a function writes\n\n`y: pl.Out[pl.Tensor[[64], pl.FP32]]`"},
+    {"InOut",
+     "the direction of a parameter that a function reads and writes\n\n`y: pl.InOut[pl.Tensor[[64], "
+     "pl.FP32]]`"},
 };
 
 Json json_of(PropertySet set) {
@@ -51,13 +69,6 @@ Json json_of(PropertySet set) {
 
 std::string_view word_of(Severity severity) {
   return severity == Severity::Error ? "error" : severity == Severity::Warning ? "warning" : "note";
-}
-
-std::vector<const OpInfo*> all_ops() {
-  std::vector<const OpInfo*> ops;
-  for (std::size_t i = 0; i < kOpCount; ++i) ops.push_back(&op_info(static_cast<OpId>(i)));
-  std::sort(ops.begin(), ops.end(), [](const OpInfo* a, const OpInfo* b) { return a->name < b->name; });
-  return ops;
 }
 
 // Positions in the default pipeline, 1 to 49; a pass may stand there twice.
@@ -141,8 +152,10 @@ std::string explain_op(const OpInfo& op) {
   }
   for (std::size_t i = 0; i < op.keyword_count(); ++i) {
     const Keyword& keyword = op.keywords[i];
-    out +=
-        fmt::format("  {}=: keyword{}\n", keyword.name, keyword.when == KwWhen::Required ? "" : ", optional");
+    const std::string values = keyword_range(keyword.kind).allowed();
+    out += fmt::format("  {}=: keyword{}{}\n", keyword.name,
+                       keyword.when == KwWhen::Required ? "" : ", optional",
+                       keyword_range(keyword.kind).names.empty() ? "" : ": " + values);
   }
   return out + fmt::format("\nexample: {}\n", signature(op));
 }
@@ -167,6 +180,13 @@ unsigned code_in(std::string_view word) {
 }
 
 }  // namespace
+
+std::vector<const OpInfo*> all_ops() {
+  std::vector<const OpInfo*> ops;
+  for (std::size_t i = 0; i < kOpCount; ++i) ops.push_back(&op_info(static_cast<OpId>(i)));
+  std::sort(ops.begin(), ops.end(), [](const OpInfo* a, const OpInfo* b) { return a->name < b->name; });
+  return ops;
+}
 
 std::string names_of(PropertySet set) {
   std::string out;
@@ -290,6 +310,16 @@ std::string explain(std::string_view name, std::string& guess) {
           name, entry.number, entry.reason, name);
     }
   }
+  const std::string_view spelled = name;
+  const bool pl = spelled.substr(0, 3) == "pl.";
+  const bool pld = spelled.substr(0, 4) == "pld.";
+  const std::string_view leaf = spelled.substr(pl ? 3 : pld ? 4 : 0);
+  for (const Fact& type : kTypes) {
+    if (type.name == leaf) return fmt::format("{}: a type\n\n{}\n", type.name, type.text);
+  }
+  for (const Fact& target : kTargets) {
+    if (target.name == name) return fmt::format("{}: a target of code generation\n\n{}\n", name, target.text);
+  }
   std::string_view op_name = name;
   if (op_name.substr(0, 3) == "pl.") op_name.remove_prefix(3);
   if (const OpId op = find_op(op_name); op != OpId::none_) return explain_op(op_info(op));
@@ -306,20 +336,30 @@ std::string explain(std::string_view name, std::string& guess) {
     }
     return out;
   }
-  // An op may be named without its category, as authoring text does.
+  // An op may be named without its category, as authoring text does: load, pl.load, pld.notify.
   std::string several;
+  name = leaf;
+  for (const Fact& form : kForms) {
+    if (!pld && form.name == name) return fmt::format("pl.{}: {}\n", name, form.text);
+  }
   for (const OpInfo* op : all_ops()) {
+    const bool distributed = op->name.substr(0, 4) == "pld.";
+    if ((pl && distributed) || (pld && !distributed)) continue;
     if (op->name.size() > name.size() && op->name.substr(op->name.size() - name.size()) == name &&
         op->name[op->name.size() - name.size() - 1] == '.') {
       several += (several.empty() ? "" : "\n") + explain_op(*op);
     }
   }
   if (!several.empty()) return several;
+  // Names that only authoring text has.
+  if (const OpId op = resolve_short_name(pld, name, List<const Expr*>{}); op != OpId::none_)
+    return explain_op(op_info(op));
   std::vector<std::string_view> names;
   for (const PassInfo& pass : all_passes()) names.push_back(pass.name);
   for (const OpInfo* op : all_ops()) names.push_back(op->name);
   for (const DiagInfo* kind : all_diags()) names.push_back(kind->id);
-  guess = closest(name, names);
+  guess = closest(spelled, names);
+  if (guess.empty()) guess = closest(name, names);
   return {};
 }
 

@@ -13,6 +13,8 @@ namespace pldc {
 // "pl.tile.load(tensor, offsets, shapes, [valid_shape], target_memory=...)": how a call of the op is written.
 std::string signature(const OpInfo& op);
 std::string names_of(PropertySet set);
+// All ops in the order of their names.
+std::vector<const OpInfo*> all_ops();
 
 // What `list WHAT` prints, as text or JSON; empty if WHAT is unknown.
 std::string list_text(std::string_view what);

@@ -29,7 +29,7 @@ class BuildCommand : public Command {
  public:
   CommandInfo info() const override {
     return {"build",
-            "FILE [-o DIR]",
+            "FILE... [-o DIR]",
             "Generate C++ for a program and compile it",
             {"pldc build foo.pld && foo.pldc/bin/foo --ranks 4 --random --out y=-",
              "pldc build --emit=kernels -o - foo.pld", "pldc build foo.pld -o out -MD -MF foo.d"}};
@@ -65,6 +65,7 @@ class BuildCommand : public Command {
       session.report<diag::option_conflict>("", "-MD", "-o -");
       return kBadUsage;
     }
+    if (!target_supported(session, generate_)) return kBadUsage;
     Pipeline pipeline;
     if (!plan_pipeline(session, passes_, pipeline)) return kBadUsage;
     return session.each(files_, [&](Input& input) { return process(session, input, pipeline); });

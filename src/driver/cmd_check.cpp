@@ -26,14 +26,15 @@ class CheckCommand : public Command {
     OptionTable table(app);
     table.group("Checks").flag("--roundtrip", roundtrip_,
                                "also that the program survives being printed and read");
-    table.number("--ranks", ranks_, "N", "also match notifies and waits statically, for N ranks");
+    table.number("--ranks", ranks_, "N", "also match notifies and waits statically, for N ranks: not yet");
     table.files(files_, "FILE", "programs; - is standard input");
   }
 
   int run(Session& session) override {
     if (files_.empty()) return session.usage_error("no FILE is given", "`-` is standard input");
     if (ranks_ != 0) {
-      session.report<diag::not_supported>("", "--ranks");
+      session.report<diag::not_supported>(
+          "`pldc run --ranks N --check=signals,bounds` finds signals that do not match", "--ranks");
       return kBadUsage;
     }
     return session.each(files_, [&](Input& input) {

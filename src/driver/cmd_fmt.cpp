@@ -1,6 +1,7 @@
 // pldc fmt: canonical text.
 #include "driver/command.h"
 #include "driver/session.h"
+#include "frontend/authored.h"
 #include "support/diag/driver.h"
 #include "support/text_diff.h"
 
@@ -12,7 +13,7 @@ class FmtCommand : public Command {
   CommandInfo info() const override {
     return {"fmt",
             "[-i | --check] FILE...",
-            "Print the canonical text of a program",
+            "Print the canonical text of printed IR",
             {"pldc fmt foo.pld", "pldc fmt -i *.pld", "pldc fmt --check foo.pld"}};
   }
 
@@ -20,6 +21,7 @@ class FmtCommand : public Command {
     OptionTable table(app);
     table.group("Output").flag("-i,--in-place", in_place_, "rewrite the files that are not canonical");
     table.flag("--check", check_, "print nothing; exit 4 if a file is not canonical");
+    table.flag("--force", force_, "with -i and --check: also where comments or hand-written forms are lost");
     table.value("-o,--output", output_, "FILE", "write to FILE instead of standard output");
     table.files(files_, "FILE", "programs; - is standard input");
   }
@@ -43,25 +45,34 @@ class FmtCommand : public Command {
     if (!session.read(input)) return kBadInput;
     const std::string text =
         session.print_text(input, input.module, session.print_options_for(input.module, true));
+    TextDifference d{};
+    const bool rewrites = in_place_ && input.path != "-";
+    // Only a missing final newline is no reason to touch the file.
+    const bool differs = first_difference(text, input.file->text(), d);
+    if ((check_ || rewrites) && !differs) return kFine;
+    if (differs && !force_ && (rewrites || is_authored(*input.file))) {
+      if (const auto loss = first_loss(*input.file, text)) {
+        if (check_ || rewrites) {
+          input.diags.report<diag::canonical_loses>(loss->span, loss->what)
+              .help("`pldc fmt {} -o OTHER` writes it to another file, --force {}", input.path,
+                    check_ ? "compares nevertheless" : "rewrites this one nevertheless");
+          return check_ ? kCheckFailed : kBadInput;
+        }
+        input.diags.report<diag::canonical_lost>(loss->span, loss->what);
+      }
+    }
     if (check_) {
-      TextDifference d{};
-      if (!first_difference(text, input.file->text(), d)) return kFine;
       const auto at = static_cast<std::uint32_t>(input.file->base() + d.offset);
       input.diags.report<diag::not_canonical>(Span{at, at + 1}, d.expected, d.found)
           .help("`pldc fmt -i {}` rewrites it", input.path);
       return kCheckFailed;
     }
-    if (in_place_ && input.path != "-") {
-      // Only a missing final newline is no reason to touch the file.
-      TextDifference ignored{};
-      if (!first_difference(text, input.file->text(), ignored)) return kFine;
-      return session.write_output(input.path, text) ? kFine : kBadInput;
-    }
-    return session.write_output(output_, text) ? kFine : kBadInput;
+    return session.write_output(rewrites ? input.path : output_, text) ? kFine : kBadInput;
   }
 
   bool in_place_ = false;
   bool check_ = false;
+  bool force_ = false;
   std::string output_;
   std::vector<std::string> files_;
 };

@@ -39,7 +39,7 @@ class RunCommand : public Command {
             "FILE [OPTIONS]",
             "Build a program and run it",
             {"pldc run foo.pld --ranks 4 --in x=x.npy --out y=y.npy", "pldc run foo.pld --random --out y=-",
-             "pldc run foo.pld --schedule=seeded --seed=7 --check=races,signals"}};
+             "pldc run foo.pld --ranks 4 --random --check=signals,bounds"}};
   }
 
   void add_options(CLI::App& app) override {
@@ -58,13 +58,13 @@ class RunCommand : public Command {
     value(table, "--rtol", "X", "relative tolerance of --expect");
     value(table, "--atol", "X", "absolute tolerance of --expect");
     value(table, "--repeat", "N", "run N times, print minimum, median and maximum").whole_number(1);
-    value(table, "--schedule", "threads|seeded", "real threads, or one thread with a seeded order of ranks")
+    value(table, "--schedule", "threads|seeded", "threads: ranks as threads (default); seeded: not yet")
         .one_of({"threads", "seeded"});
-    value(table, "--seed", "S", "seed of the order");
-    value(table, "--schedules", "K", "K different orders, whose results must agree").whole_number(1);
-    value(table, "--check", "WHAT", "races, signals, bounds (with commas): report them");
+    value(table, "--seed", "S", "seed of the order: not yet");
+    value(table, "--schedules", "K", "K different orders, whose results must agree: not yet").whole_number(1);
+    value(table, "--check", "WHAT", "signals, bounds (with commas): report them; races: not yet");
     value(table, "--timeout", "SECONDS", "watchdog (default 60)");
-    value(table, "--trace", "FILE.json", "write a trace for Chrome or Perfetto");
+    value(table, "--trace", "FILE.json", "write a trace for Chrome or Perfetto: not yet");
     add_tool_options(app, tools_);
     add_pass_options(app, passes_);
     table.files(files_, "FILE", "the program; - is standard input");
@@ -80,6 +80,7 @@ class RunCommand : public Command {
       }
       passes_.stop_after = after_;
     }
+    if (!target_supported(session, generate_) || !runtime_has_all(session)) return kBadUsage;
     Pipeline pipeline;
     if (!plan_pipeline(session, passes_, pipeline)) return kBadUsage;
     std::string program;
@@ -105,6 +106,27 @@ class RunCommand : public Command {
                    const std::string& text) {
     forwarded_.push_back(std::make_unique<Forwarded>(Forwarded{name, {}, {}}));
     return table.list(name, forwarded_.back()->values, kind, text);
+  }
+
+  // Options that the command line has, but not yet the runtime of the programs: said before anything is built.
+  bool runtime_has_all(Session& session) const {
+    for (const auto& option : forwarded_) {
+      const std::string& value = option->value;
+      const bool order = option->name == "--seed" || option->name == "--schedules" ||
+                         (option->name == "--schedule" && value == "seeded");
+      const bool races =
+          option->name == "--check" && ("," + value + ",").find(",races,") != std::string::npos;
+      if (value.empty() || !(order || races || option->name == "--trace")) continue;
+      session.report<diag::not_supported>(
+          races   ? "--check=signals,bounds is there"
+          : order ? "ranks run as threads (--schedule=threads); --repeat=N runs the program several times"
+                  : "--repeat=N measures times",
+          races                        ? "--check=races"
+          : order && value == "seeded" ? "--schedule=seeded"
+                                       : option->name);
+      return false;
+    }
+    return true;
   }
 
   int build(Session& session, Input& input, const Pipeline& pipeline, std::string& program) const {
@@ -152,7 +174,6 @@ class RunCommand : public Command {
 
   int start(Session& session, const std::string& program) const {
     ProcessSpec command;
-    if (generate_.target == "mpi") command.args = mpirun();
     command.args.push_back(program.find('/') == std::string::npos ? "./" + program : program);
     for (const auto& option : forwarded_) {
       for (const std::string& v : option->values) command.args.push_back(option->name + "=" + v);
@@ -174,16 +195,6 @@ class RunCommand : public Command {
     if (result.signal != 0)
       session.err() << fmt::format("pldc: the program was ended by signal {}\n", result.signal);
     return result.exit_code;
-  }
-
-  std::vector<std::string> mpirun() const {
-    std::string ranks = "2";
-    for (const auto& option : forwarded_) {
-      if (option->name == "--ranks" && !option->value.empty()) ranks = option->value;
-    }
-    std::vector<std::string> args = {"mpirun", "--oversubscribe", "-n", ranks};
-    if (geteuid() == 0) args.insert(args.begin() + 1, "--allow-run-as-root");
-    return args;
   }
 
   std::string build_dir_;

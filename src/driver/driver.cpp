@@ -48,6 +48,11 @@ int run_main(const std::vector<std::string>& raw, Env& env) {
     return fail(early, kBadUsage);
   }
   normalize_spellings(args);
+  // `pldc help [SUBCOMMAND]`, as other tools have it.
+  if (!args.empty() && args.front() == "help") {
+    args.erase(args.begin());
+    args.push_back(args.empty() ? "-h" : "--help");
+  }
 
   const std::vector<std::unique_ptr<Command>> commands = make_commands();
   std::vector<CommonOptions> common(commands.size());

@@ -2,6 +2,9 @@
 
 #include "codegen/codegen.h"
 #include "driver/embed.h"
+#include "driver/session.h"
+#include "support/diag/driver.h"
+
 namespace pldc {
 
 void add_generate_options(CLI::App& app, GenerateOptions& options, bool with_ascend) {
@@ -10,16 +13,21 @@ void add_generate_options(CLI::App& app, GenerateOptions& options, bool with_asc
   if (with_ascend) {
     table
         .value("--target", options.target, "TARGET",
-               "sim, mpi or ascend: where the program will run (default sim)")
+               "sim (default), or ascend: sources only, no Makefile and no headers; mpi: not yet")
         .one_of({"sim", "mpi", "ascend"});
   } else {
-    table
-        .value("--target", options.target, "TARGET",
-               "sim or mpi: ranks as threads or as MPI processes (default sim)")
+    table.value("--target", options.target, "TARGET", "sim: ranks as threads (default); mpi: not yet")
         .one_of({"sim", "mpi"});
   }
   table.value("--entry", options.entry, "NAME", "which host function, if there are several");
   table.flag("-g", options.debug_lines, "map kernels back to the .pld with #line");
+}
+
+bool target_supported(Session& session, const GenerateOptions& options) {
+  if (options.target != "mpi") return true;
+  session.report<diag::not_supported>("--target=sim runs every rank as a thread of one process",
+                                      "--target=mpi");
+  return false;
 }
 
 bool generate_tree(Session& session, Input& input, const Pipeline& pipeline, const PassOptions& passes,
@@ -39,9 +47,7 @@ bool generate_tree(Session& session, Input& input, const Pipeline& pipeline, con
   build.stem = stem;
   build.source = input.file->name();
   build.entry = options.entry;
-  build.target = options.target == "mpi"      ? Target::Mpi
-                 : options.target == "ascend" ? Target::Ascend
-                                              : Target::Sim;
+  build.target = options.target == "ascend" ? Target::Ascend : Target::Sim;
   build.line_map = options.debug_lines;
   std::vector<OutputFile> files;
   if (!generate(input.context, module, session.sources(), build, input.diags, files)) return false;

@@ -82,7 +82,8 @@ std::string root_help(const std::vector<std::unique_ptr<Command>>& commands) {
       "  pldc --dump-after=MaterializeCommDomainScopes foo.pld\n"
       "  pldc build foo.pld && foo.pldc/bin/foo --ranks 4 --in x=x.npy --out y=y.npy\n"
       "  pldc run foo.pld --ranks 4 --random --out y=-\n"
-      "\n`pldc SUBCOMMAND -h` is one screen about a subcommand, --help has all its options.\n";
+      "\n`pldc SUBCOMMAND -h` is one screen about a subcommand, `pldc help SUBCOMMAND` has all its "
+      "options.\n";
   return out;
 }
 
@@ -90,13 +91,13 @@ std::string short_help(const Command& command, const CLI::App& app) {
   const CommandInfo info = command.info();
   std::string out = usage_of(info) + fmt::format("{}.\n\nexamples:\n{}\n", info.summary, examples_of(info));
   for (const std::string& group : groups_of(app)) {
-    std::string line = fmt::format("{:<14}", group + ":");
+    std::string line = fmt::format("{:<16}", group + ":");
     std::string names;
     for (const CLI::Option* option : app.get_options()) {
       if (option->get_group() != group || option->get_positional()) continue;
       names += (names.empty() ? "" : "  ") + names_of(*option);
     }
-    out += line + wrapped(names, 14) + '\n';
+    out += line + wrapped(names, 16) + '\n';
   }
   return out + fmt::format("\n`pldc {} --help` explains each.\n", info.name);
 }

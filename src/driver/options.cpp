@@ -48,6 +48,9 @@ OptionRef OptionTable::files(std::vector<std::string>& to, const std::string& na
 }
 
 void OptionRef::one_of(std::vector<std::string> words) {
+  // Named by the words, for the completions; a description would show in help.
+  std::string choices = "one of";
+  for (const std::string& word : words) choices += " " + word;
   option_->check(CLI::Validator(
       [words = std::move(words)](std::string& word) {
         std::string all;
@@ -61,7 +64,7 @@ void OptionRef::one_of(std::vector<std::string> words) {
         return "'" + word + "' is none of " + all +
                (guess.empty() ? std::string() : "; did you mean '" + std::string(guess) + "'?");
       },
-      ""));
+      "", choices));
 }
 
 void OptionRef::whole_number(unsigned long long smallest) {

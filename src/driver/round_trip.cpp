@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "frontend/authored.h"
 #include "ir/same.h"
 #include "support/diag/driver.h"
 #include "support/text_diff.h"
@@ -16,8 +17,9 @@ bool survives_round_trip(const Module& module, const RoundTripCheck& check) {
   std::string first = print(module, check.print);
   TextDifference difference{};
   if (check.original != nullptr && first_difference(first, check.original->text(), difference)) {
-    check.diags.report<diag::roundtrip_text>(place(*check.original, difference.offset), difference.expected,
-                                             difference.found);
+    auto report = check.diags.report<diag::roundtrip_text>(place(*check.original, difference.offset),
+                                                           difference.expected, difference.found);
+    if (!has_program_header(*check.original)) report.help("`--semantic` is for hand-written text");
     return false;
   }
   const SourceFile* printed = check.sources.add(check.printed_name, std::move(first));

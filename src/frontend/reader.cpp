@@ -139,6 +139,38 @@ std::vector<std::string_view> Reader::names_in_scope() const {
   return names;
 }
 
+// Forms of Python that first show as an undefined name: a comprehension, whose variable stands before its
+// 'for', and a string with a prefix.
+bool Reader::report_foreign_form(Name name, Span where) {
+  const std::string_view all = file_.text();
+  const std::size_t end = where.end - file_.base();
+  const bool quoted = end < all.size() && (all[end] == '"' || all[end] == '\'');
+  if (quoted && name.text().find_first_not_of("bBfFrRuU") == std::string_view::npos) {
+    const bool formatted = name.text().find_first_of("fF") != std::string_view::npos;
+    diags_.report<diag::foreign_python>(where, formatted ? "an f-string" : "a string with a prefix")
+        .help("strings are written \"...\", and their text is not evaluated");
+    return true;
+  }
+  std::optional<Span> keyword;
+  if (at_word("for")) {
+    keyword = span(tok_);
+  } else if (has_tok2_ && tok2_.kind == Tok::Name && text(tok2_) == "for") {
+    keyword = span(tok2_);
+  } else if (const Lexer::Mark mark = lex_.mark(); mark.depth != 0) {
+    // Within its brackets a 'for' is part of a comprehension.
+    for (Token t = lex_.next(); t.kind != Tok::End && t.kind != Tok::Newline && t.kind != Tok::Error;
+         t = lex_.next()) {
+      if (t.kind == Tok::Name && text(t) == "for") keyword = span(t);
+      if (keyword || lex_.mark().depth == 0) break;
+    }
+    lex_.rewind(mark);
+  }
+  if (!keyword) return false;
+  diags_.report<diag::foreign_python>(*keyword, "a comprehension")
+      .help("write the elements out, or use a loop: 'for {} in {}.range(...):'", name.text(), style_.prefix);
+  return true;
+}
+
 const Expr* Reader::undefined_name(Name name, Span where) {
   // Marks a variable without a definition, made by a defective pass (format.md 1.7, G25): the printer adds
   // the suffix again, and the verifier reports the variable.
@@ -150,6 +182,12 @@ const Expr* Reader::undefined_name(Name name, Span where) {
     bind(name, var);
     return var;
   }
+  if (refused_names_.count(name) != 0) {
+    // What is wrong with its declaration was reported there.
+    bind(name, ctx_.var(name, ctx_.unknown(), where));
+    return nullptr;
+  }
+  if (report_foreign_form(name, where)) return nullptr;
   auto d = diags_.report<diag::undefined_name>(where, spelled);
   const std::string_view guess = closest(spelled, names_in_scope());
   if (!guess.empty()) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "frontend/lexer.h"
@@ -79,6 +80,7 @@ class Reader {
   void close_scope(bool keep_names);
   void reset_scope();
   const Var* dynamic(Name name) const;
+  bool report_foreign_form(Name name, Span where);
   const Expr* undefined_name(Name name, Span where);
   // The variable for `name: type = ...`: the current binding if it may be reused, else a new one.
   const Var* assign_target(Name name, Span where, const Type* type);
@@ -94,7 +96,6 @@ class Reader {
 
   // --- module, functions (syntax/module.cpp, syntax/function.cpp)
   // --------------------------------------------
-  bool looks_authored();
   void read_imports_and_declarations();
   bool read_constant(Name name);
   bool read_class();
@@ -355,6 +356,8 @@ class Reader {
   std::vector<std::unique_ptr<Draft>> drafts_;
   std::vector<const Function*> functions_;
   std::unordered_map<Name, const Draft*> draft_by_name_;
+  // Functions and module constants whose declaration was refused: nothing is said about their uses.
+  std::unordered_set<Name> refused_names_;
 
   // State of the function being read.
   Draft* draft_ = nullptr;

@@ -16,12 +16,26 @@ std::string join_names(const std::string_view (&names)[N]) {
   return list;
 }
 
+// The dtype that other array languages call so ("float32"); empty if there is none.
+inline std::string_view dtype_elsewhere(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"float16", "FP16"},  {"half", "FP16"}, {"float32", "FP32"}, {"float", "FP32"},
+      {"bfloat16", "BF16"}, {"int", "INT32"}, {"float64", "FP64"}, {"double", "FP64"}};
+  for (const auto& [other, dtype] : kNames) {
+    if (other == name && parse_enum<DType>(dtype)) return dtype;
+  }
+  return {};
+}
+
 template <std::size_t N>
 void Reader::unknown_member(Span where, std::string_view member, std::string_view type,
                             const std::string_view (&names)[N]) {
   auto d = diags_.report<diag::unknown_enum_member>(where, member, type, join_names(names));
-  const std::string_view guess =
-      closest(member, std::vector<std::string_view>(std::begin(names), std::end(names)));
+  std::string_view guess = closest(member, std::vector<std::string_view>(std::begin(names), std::end(names)));
+  if constexpr (std::is_same_v<std::remove_cvref_t<decltype(names)>,
+                               std::remove_cvref_t<decltype(EnumNames<DType>::names)>>) {
+    if (const std::string_view dtype = dtype_elsewhere(member); !dtype.empty()) guess = dtype;
+  }
   if (!guess.empty()) d.help("did you mean '{}'?", guess);
 }
 

@@ -259,7 +259,12 @@ bool Author::collect(std::vector<const Expr*>& args) {
     }
     if (operand(i).optional || (trailing_tmp_ != nullptr && i >= 2)) continue;
     auto report = diags_.report<diag::op_operand_missing>(call_.span, info_.name, operand(i).name);
-    report.help("{} takes {} to {} operands", info_.name, info_.required_count(), info_.operand_count());
+    if (info_.required_count() == info_.operand_count()) {
+      const std::size_t count = info_.operand_count();
+      report.help("{} takes {} operand{}", info_.name, count, count == 1 ? "" : "s");
+    } else {
+      report.help("{} takes {} to {} operands", info_.name, info_.required_count(), info_.operand_count());
+    }
     return false;
   }
   if (trailing_tmp_ != nullptr) args.push_back(trailing_tmp_);
@@ -497,11 +502,12 @@ void report_unknown(DiagSink& diags, const AuthoringCall& call) {
   const std::string_view prefix = call.pld ? "pld." : "pl.";
   auto report = diags.report<diag::op_unknown>(call.name_span.valid() ? call.name_span : call.span,
                                                std::string(prefix) + std::string(call.name));
-  const std::string_view guess = closest(call.name, names);
-  if (!guess.empty()) {
+  if (is_op_name(!call.pld, call.name)) {
+    report.help("did you mean '{}{}'?", call.pld ? "pl." : "pld.", call.name);
+  } else if (const std::string_view guess = closest(call.name, names); !guess.empty()) {
     report.help("did you mean '{}{}'?", prefix, guess);
-  } else if (full) {
-    report.help("'pldc explain --ops' lists the operations of each category");
+  } else {
+    report.help("`pldc list ops` shows the operations of each category");
   }
 }
 

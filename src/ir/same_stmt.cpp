@@ -158,8 +158,8 @@ bool Comparer::body(std::string_view field, Body a, Body b) {
       differ([&] { return i < a.size() ? stmt_text(a[i]) : "the end"; },
              [&] { return i < b.size() ? stmt_text(b[i]) : "the end"; });
     } else {
-      differ([&] { return fmt::format("{} statements", a.size()); },
-             [&] { return fmt::format("{} statements", b.size()); });
+      const auto count = [](std::size_t n) { return fmt::format("{} statement{}", n, n == 1 ? "" : "s"); };
+      differ([&] { return count(a.size()); }, [&] { return count(b.size()); });
     }
     equal = false;
   }

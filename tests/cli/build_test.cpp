@@ -135,6 +135,19 @@ TEST_CASE("build: --list-outputs names every file and writes none") {
   CHECK(lines_of(list.out) == files);
 }
 
+TEST_CASE("build: for ascend the sources only, no Makefile that could not work") {
+  const TempDir dir;
+  const std::string out = dir.path("out");
+  const Outcome outcome = run_pldc({"build", "--target=ascend", sample("allreduce"), "-o", out});
+  CAPTURE(outcome.err);
+  REQUIRE(outcome.code == 0);
+  CHECK(fs::exists(out + "/kernels/stage/copy_in.cpp"));
+  CHECK(fs::exists(out + "/chips/stage.cpp"));
+  CHECK_FALSE(fs::exists(out + "/Makefile"));
+  CHECK_FALSE(fs::exists(out + "/bin"));
+  CHECK(contains(run_pldc({"build", "--help"}).out, "sources only"));
+}
+
 TEST_CASE("build: --emit with -o - prints one artefact") {
   for (const std::string what : {"ir", "host", "chips", "kernels", "manifest"}) {
     const Outcome outcome = pldc_with_cache({"build", "--emit=" + what, "-o", "-", sample("allreduce")});

@@ -1,4 +1,5 @@
 // check, fmt, diff, roundtrip, list, explain, completions.
+#include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -17,6 +18,12 @@ bool contains(const std::string& text, const std::string& part) {
 std::string content(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+std::size_t lines_with(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
 }
 
 std::string with(std::string text, const std::string& from, const std::string& to) {
@@ -80,6 +87,48 @@ TEST_CASE("fmt: --check, -i and -o") {
   CHECK(run_pldc({"fmt", "-i", bare}).code == 0);
   CHECK(content(bare) == kScale);
   CHECK(run_pldc({"fmt", "--check", bare}).code == 0);
+}
+
+TEST_CASE("fmt: what a person wrote is not lost silently") {
+  const TempDir dir;
+  const std::string body =
+      "@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n"
+      "    def k(self, x: pl.Tensor[[N, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):\n"
+      "        \"\"\"Copies.\"\"\"\n        # kept\n        t = pl.load(x, [0, 0], [8, 64])\n"
+      "        return pl.store(t, [0, 0], y)\n";
+  const std::string import = "import pypto.language as pl\n";
+  const std::string plain = with(body, "[N, 64]", "[8, 64]");
+  const struct {
+    std::string text;
+    std::string loss;
+  } cases[] = {
+      {"# Mine.\n" + import + "N = 8\n" + body, ":1:1: error: the canonical text would lose this comment"},
+      {import + "N = 8\n" + body, ":2:1: error: the canonical text would lose this constant"},
+      {import + with(plain, "class P:\n", "class P:\n    'About P.'\n"),
+       ":4:5: error: the canonical text would lose this docstring"},
+      {import + with(plain, "    @pl.f", "    # About k.\n    @pl.f"),
+       ":4:5: error: the canonical text would lose this comment"},
+      {import + plain, ":2:1: error: the canonical text would lose the short forms"}};
+  for (const auto& c : cases) {
+    const std::string file = dir.write("f.pld", c.text);
+    for (const std::string option : {"-i", "--check"}) {
+      const Outcome outcome = run_pldc({"fmt", option, file});
+      CAPTURE(option, c.text, outcome.err);
+      CHECK(outcome.code == (option == "-i" ? 1 : 4));
+      CHECK(contains(outcome.err, c.loss));
+      CHECK(contains(outcome.err, "-o OTHER"));
+      CHECK(content(file) == c.text);
+    }
+    const Outcome printed = run_pldc({"fmt", file});
+    CHECK(printed.code == 0);
+    CHECK(lines_with(printed.err, "warning: ") == 1);
+    CHECK(contains(printed.out, "# kept"));
+    CHECK(run_pldc({"fmt", "--check", "--force", file}).code == 4);
+    CHECK(run_pldc({"fmt", "-i", "--force", file}).code == 0);
+    CHECK(content(file) == printed.out);
+    // Once canonical there is nothing more to lose.
+    CHECK(run_pldc({"fmt", "-i", file}).err.empty());
+  }
 }
 
 TEST_CASE("roundtrip: silent when all holds, the first difference otherwise") {
@@ -186,6 +235,20 @@ TEST_CASE("explain: every pass, op and diagnostic") {
   CHECK(contains(run_pldc({"explain", "pl.tile.load"}).out, "tile.load"));
   CHECK(contains(run_pldc({"explain", "SSAForm"}).out, "ConvertToSSA"));
   CHECK(contains(run_pldc({"explain", "matmul"}).out, "tile.matmul"));
+  for (const auto& [name, start] :
+       std::map<std::string, std::string>{{"pl.load", "tile.load: an op"},
+                                          {"pld.notify", "pld.system.notify: an op"},
+                                          {"pl.create_tensor", "tensor.create: an op"},
+                                          {"pl.range", "pl.range: a sequential loop"},
+                                          {"InOut", "pl.InOut: the direction"},
+                                          {"pl.Tensor", "Tensor: a type"},
+                                          {"sim", "sim: a target"}}) {
+    const Outcome outcome = run_pldc({"explain", name});
+    CAPTURE(name, outcome.out, outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK(outcome.out.rfind(start, 0) == 0);
+  }
+  CHECK(contains(run_pldc({"explain", "pld.notify"}).out, "Set"));  // values of an enum
 }
 
 TEST_CASE("completions: valid shell that knows options and subcommands") {
@@ -204,11 +267,15 @@ TEST_CASE("completions: valid shell that knows options and subcommands") {
   }
   // bash completes for real.
   pldc::ProcessSpec bash;
-  const std::string script =
-      dir.write("go", "source " + dir.path("bash") +
-                          "; COMP_WORDS=(pldc check --diag); COMP_CWORD=2; _pldc; "
-                          "printf '%s ' \"${COMPREPLY[@]}\"; COMP_WORDS=(pldc rou); COMP_CWORD=1; "
-                          "_pldc; printf '%s ' \"${COMPREPLY[@]}\"");
+  const std::string script = dir.write(
+      "go", "source " + dir.path("bash") +
+                "; COMP_WORDS=(pldc check --diag); COMP_CWORD=2; _pldc; "
+                "printf '%s ' \"${COMPREPLY[@]}\"; COMP_WORDS=(pldc rou); COMP_CWORD=1; "
+                "_pldc; printf '%s ' \"${COMPREPLY[@]}\"; echo;"
+                "try() { COMP_WORDS=(\"$@\"); COMP_CWORD=$(($#-1)); _pldc; echo \"<${COMPREPLY[*]}>\"; };"
+                "try pldc list pas; try pldc explain Simp; try pldc --dump-after=Simp;"
+                "try pldc --dump-after = Simp; try pldc --dump-after Simp; try pldc --style = co;"
+                "try pldc build --emit = k; try pldc completions f");
   bash.args = {"bash", script};
   bash.capture = true;
   const pldc::ProcessResult result = pldc::run_process(bash);
@@ -216,5 +283,8 @@ TEST_CASE("completions: valid shell that knows options and subcommands") {
     CAPTURE(result.err);
     CHECK(contains(result.out, "--diag-format="));
     CHECK(contains(result.out, "roundtrip"));
+    CHECK(contains(result.out,
+                   "<passes>\n<Simplify>\n<--dump-after=Simplify>\n<Simplify>\n<Simplify>\n<concise>\n<"
+                   "kernels>\n<fish>"));
   }
 }

@@ -61,6 +61,27 @@ TEST_CASE("help: three examples of every subcommand") {
   }
 }
 
+TEST_CASE("help as a word") {
+  CHECK(run_pldc({"help"}).out == run_pldc({"-h"}).out);
+  CHECK(run_pldc({"help", "fmt"}).out == run_pldc({"fmt", "--help"}).out);
+  CHECK(run_pldc({"help", "fmt"}).code == 0);
+}
+
+TEST_CASE("what is not there yet is refused before anything is built") {
+  const TempDir dir;
+  const std::string file = dir.write("f.pld", kScale);
+  for (const std::string option : {"--target=mpi", "--schedule=seeded", "--schedules=3", "--seed=1",
+                                   "--trace=t.json", "--check=signals,races"}) {
+    const Outcome outcome = run_pldc({"run", option, "--build-dir=" + dir.path("built"), file});
+    CAPTURE(option, outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(contains(outcome.err, "is not supported yet [PLD0918]"));
+    CHECK(contains(outcome.err, "  help: "));
+  }
+  CHECK(dir.list("") == Words{"f.pld"});
+  CHECK(contains(run_pldc({"list", "targets"}).out, "(not yet)"));
+}
+
 TEST_CASE("version") {
   const Outcome version = run_pldc({"--version"});
   CHECK(version.code == 0);
@@ -131,6 +152,14 @@ TEST_CASE("wrong command lines: exit 2, stdout empty, a message with a code") {
       {"run", "--ranks=0", file},
       {"run", file, file},
       {"run", "--schedule=random", file},
+      {"build", "--target=mpi", file},
+      {"run", "--target=mpi", file},
+      {"run", "--schedule=seeded", file},
+      {"run", "--schedules=3", file},
+      {"run", "--seed=1", file},
+      {"run", "--trace=t.json", file},
+      {"run", "--check=signals,races", file},
+      {"check", "--ranks=2", file},
       {"run", "--after=Simplify", "--stop-after=Simplify", file},
       {"diff", "--limit=-1", file, file},
       {"list", "passes", "ops"},

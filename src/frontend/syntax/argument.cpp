@@ -62,8 +62,13 @@ bool Reader::read_argument(AuthoringArg& arg) {
             arg = AuthoringArg(AttrValue::of_string(path.rest), path.span, "TensorLayout");
             return true;
           }
-          diags_.report<diag::not_a_value>(path.span, all.substr(path.begin, prev_end_ - path.begin))
-              .help("dtypes are {}", join_names(EnumNames<DType>::names));
+          auto d =
+              diags_.report<diag::not_a_value>(path.span, all.substr(path.begin, prev_end_ - path.begin));
+          if (const std::string_view dtype = dtype_elsewhere(path.rest); !dtype.empty()) {
+            d.help("did you mean '{}.{}'?", style_.prefix, dtype);
+          } else {
+            d.help("dtypes are {}", join_names(EnumNames<DType>::names));
+          }
           return false;
         }
         const std::string_view type = path.rest.substr(0, dot);

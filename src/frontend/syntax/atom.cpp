@@ -126,6 +126,11 @@ const Expr* Reader::read_list(Tok close, Span open) {
     elements.push_back(e);
     if (!accept(Tok::Comma)) break;
   }
+  if (at_word("for")) {
+    diags_.report<diag::foreign_python>(span(tok_), "a comprehension")
+        .help("write the elements out, or use a loop: 'for i in {}.range(...):'", style_.prefix);
+    return nullptr;
+  }
   if (!expect(close, "after the elements")) return nullptr;
   foldable_ = false;
   const List<const Expr*> list = ctx_.list(elements);

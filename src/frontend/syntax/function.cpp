@@ -29,11 +29,13 @@ bool Reader::read_signature(std::uint32_t column, bool method) {
   Function& f = draft->f;
   f.name = ctx_.name(text(name));
   f.name_span = span(name);
+  refused_names_.insert(f.name);  // until the whole signature is read
   if (!expect(Tok::LParen, "after the function's name")) return false;
   in_signature_ = true;
   const bool good = read_params(*draft, method) && read_return_types(f);
   in_signature_ = false;
   if (!good || !expect(Tok::Colon, "after the signature")) return false;
+  refused_names_.erase(f.name);
   f.span = span_from(begin);
   const LevelRole implied = implied_level_role(f.func_type);
   if ((implied.level && f.level && *implied.level != *f.level) ||

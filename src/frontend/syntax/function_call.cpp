@@ -91,6 +91,7 @@ const Expr* Reader::read_function_call(const Path& path, Name function) {
   if (authoring_) {
     add_dump_vars(args, attrs);
     if (callee == nullptr && path.head == "self") {
+      if (refused_names_.count(function) != 0) return nullptr;  // its declaration was reported
       std::vector<std::string_view> names;
       for (const auto& [name, draft] : draft_by_name_) names.push_back(name.text());
       std::sort(names.begin(), names.end());

@@ -3,6 +3,7 @@
 //          | imports { ... } function
 #include <algorithm>
 
+#include "frontend/authored.h"
 #include "frontend/reader.h"
 #include "frontend/writer.h"
 #include "ir/check_op.h"
@@ -10,91 +11,11 @@
 
 namespace pldc {
 
-namespace {
-
-// The forms `pl.X(` that printed text has; any other is a short op name, which only people write.
-constexpr std::string_view kPrintedForms[] = {"function",
-                                              "program",
-                                              "func_attr",
-                                              "range",
-                                              "parallel",
-                                              "unroll",
-                                              "pipeline",
-                                              "yield_",
-                                              "while_",
-                                              "cond",
-                                              "at",
-                                              "cluster",
-                                              "graph",
-                                              "spmd",
-                                              "split_aiv",
-                                              "scope",
-                                              "submit",
-                                              "spmd_submit",
-                                              "const",
-                                              "cast",
-                                              "min",
-                                              "max",
-                                              "MemRef",
-                                              "TensorView",
-                                              "TileView",
-                                              "dynamic",
-                                              "split",
-                                              "set_cache_policy",
-                                              "cross_core_slot"};
-
-}  // namespace
-
-// Text without the header line is taken for authoring text if it has an unannotated assignment in a function
-// or a short op name; decided on the tokens alone, before anything is read (decisions D25).
-bool Reader::looks_authored() {
-  DiagSink quiet;
-  Lexer scan(file_, quiet, 100000);
-  Token before{};
-  Token token = scan.next();
-  std::uint32_t column = 0;
-  bool at_start = true;
-  std::uint32_t brackets = 0;
-  while (token.kind != Tok::End) {
-    const Token following = scan.next();
-    if (token.kind == Tok::LParen || token.kind == Tok::LBracket || token.kind == Tok::LBrace) ++brackets;
-    if ((token.kind == Tok::RParen || token.kind == Tok::RBracket || token.kind == Tok::RBrace) &&
-        brackets != 0)
-      --brackets;
-    if (token.kind == Tok::Indent) ++column;
-    if (token.kind == Tok::Dedent && column != 0) --column;
-    if (token.kind == Tok::Name) {
-      if (at_start && column != 0 && following.kind == Tok::Assign) return true;
-      if (following.kind == Tok::LParen && before.kind == Tok::Dot) {
-        const std::string_view leaf = scan.text(token);
-        std::uint32_t head_end = before.begin;
-        std::uint32_t head = head_end;
-        const std::string_view all = file_.text();
-        while (head > 0 && ((all[head - 1] >= 'a' && all[head - 1] <= 'z') || all[head - 1] == '_')) --head;
-        const std::string_view prefix = all.substr(head, head_end - head);
-        const bool dotted = head > 0 && all[head - 1] == '.';
-        if (!dotted && prefix == "pl" &&
-            std::find(std::begin(kPrintedForms), std::end(kPrintedForms), leaf) == std::end(kPrintedForms)) {
-          return true;
-        }
-        if (!dotted && prefix == "pld") return true;
-      }
-    }
-    at_start = (token.kind == Tok::Newline || token.kind == Tok::Indent || token.kind == Tok::Dedent) &&
-               brackets == 0;
-    before = token;
-    token = following;
-  }
-  return false;
-}
-
 Module Reader::read() {
   Module module;
-  constexpr std::string_view kHeader = "# pypto.program:";
-  std::string_view start = file_.text();
-  if (start.substr(0, 3) == "\xef\xbb\xbf") start.remove_prefix(3);
-  authored_class_ = start.substr(0, kHeader.size()) != kHeader;
-  authoring_ = authored_class_ && looks_authored();
+  const bool header = has_program_header(file_);
+  authored_class_ = !header;
+  authoring_ = is_authored(file_);
   tok_ = lex_.next();
   read_imports_and_declarations();
   bool bare = false;
@@ -114,7 +35,6 @@ Module Reader::read() {
   check_window_labels();
   std::sort(functions_.begin(), functions_.end(),
             [](const Function* a, const Function* b) { return a->name < b->name; });
-  const bool header = start.substr(0, kHeader.size()) == kHeader;
   if (saw_pld_ && !saw_pld_import_) saw_legacy_ = true;
   style_.dialect = saw_dump_ || !saw_legacy_ ? Dialect::Dump : Dialect::Legacy;
   if (header && saw_unannotated_ && !saw_annotated_) style_.style = PrintStyle::Concise;
@@ -182,6 +102,7 @@ void Reader::read_imports_and_declarations() {
       take();
       take();
       if (!read_constant(name)) {
+        refused_names_.insert(name);
         resync(0);
       } else if (!at(Tok::Newline) && !at(Tok::End)) {
         unexpected("end of line after the constant");
@@ -322,6 +243,7 @@ bool Reader::read_class() {
         resync(column);
         if (at_word("def")) {  // its decorator was wrong: one error is enough
           take();
+          if (at(Tok::Name)) refused_names_.insert(ctx_.name(text(tok_)));
           resync(column);
         }
       }

@@ -38,6 +38,9 @@ bool Reader::read_dtype(DType& dtype) {
       return true;
     }
   }
+  if (at(Tok::Name) && !refused_names_.empty() && refused_names_.count(ctx_.name(text(tok_))) != 0) {
+    return false;  // what is wrong with the constant was reported there
+  }
   Path path;
   if (!at(Tok::Name) || !read_path(path)) {
     if (!at(Tok::Name)) unexpected("a dtype such as 'pl.FP32'");
@@ -237,8 +240,8 @@ const Type* Reader::read_type_body() {
   auto d =
       diags_.report<diag::unknown_type>(path.span, file_.text().substr(path.begin, prev_end_ - path.begin));
   static const std::vector<std::string_view> kTypes = {
-      "Tensor",     "Tile",       "Scalar",       "Array",   "Tuple",      "Ptr", "DistributedTensor",
-      "MemRefType", "AsyncEvent", "AsyncSession", "CommCtx", "CommCtxType"};
+      "Tensor",     "Tile",       "Scalar",       "Array",   "Tuple",       "Ptr",   "DistributedTensor",
+      "MemRefType", "AsyncEvent", "AsyncSession", "CommCtx", "CommCtxType", "InOut", "Out"};
   if (const std::string_view guess = closest(rest, kTypes); !guess.empty()) {
     d.help("did you mean '{}.{}'?",
            guess == "DistributedTensor" || guess.substr(0, 7) == "CommCtx" ? "pld" : style_.prefix, guess);

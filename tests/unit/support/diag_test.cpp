@@ -213,4 +213,8 @@ TEST_CASE("closest: likely slips only") {
   CHECK(closest("", names).empty());
   CHECK(closest("x", {"y"}).empty());
   CHECK(closest("ab", {"ba", "xy"}) == "ba");
+  // A dropped or doubled letter is likelier than a replaced one.
+  CHECK(closest("lod", {"log", "load"}) == "load");
+  CHECK(closest("mull", {"full", "mul"}) == "mul");
+  CHECK(closest("gul", {"mul", "xul"}) == "mul");
 }

@@ -228,10 +228,11 @@ class Program {
       ranks_ = bound->extent;
     }
     const std::string at = place_text(program_, entry_->place) + ": " + entry_->name;
-    const std::string have = text(" %lld ranks", static_cast<long long>(ranks_));
+    const std::string have = text(" %lld rank%s", static_cast<long long>(ranks_), ranks_ == 1 ? "" : "s");
     if (entry_->max_device >= ranks_) {
       throw Error(at + text(" dispatches to device %lld, which", static_cast<long long>(entry_->max_device)) +
-                  have + " do not have; give --ranks " + std::to_string(entry_->max_device + 1));
+                  have + (ranks_ == 1 ? " does" : " do") + " not have; give --ranks " +
+                  std::to_string(entry_->max_device + 1));
     }
     if (axis >= 0 && !entry_->single_rank) {
       const std::string text_ =

@@ -1,0 +1,1 @@
+fmt -o %t/canonical_lost.pld %s

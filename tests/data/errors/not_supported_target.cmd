@@ -1,0 +1,1 @@
+build --target=mpi run_missing_input.pld
