@@ -14,7 +14,7 @@ class FmtCommand : public Command {
     return {"fmt",
             "[-i | --check] FILE...",
             "Print the canonical text of printed IR",
-            {"pldc fmt foo.pld", "pldc fmt -i *.pld", "pldc fmt --check foo.pld"}};
+            {"pldc fmt foo.pld", "pldc fmt -i dump.pld", "pldc fmt --check dump.pld"}};
   }
 
   void add_options(CLI::App& app) override {
