@@ -81,11 +81,15 @@ bool check_argument(DiagSink& diags, const Function& callee, const Param& param,
                     Span place) {
   const std::string_view what = difference(value, param.var->type);
   if (what.empty()) return true;
-  diags
-      .report<diag::call_argument>(place, param.var->name.text(), callee.name.text(),
-                                   describe(param.var->type), describe(value->type), what)
-      .note(param.var->span, "the parameter is declared here")
-      .help("pass a value of the declared type, or declare the parameter as what is passed");
+  auto report = diags.report<diag::call_argument>(place, param.var->name.text(), callee.name.text(),
+                                                  describe(param.var->type), describe(value->type), what);
+  report.note(param.var->span, "the parameter is declared here");
+  const auto dtype = scalar_dtype(param.var->type);
+  if (const auto number = const_int(value); number && dtype && is_float(*dtype)) {
+    report.help("write {}.0", *number);
+  } else {
+    report.help("pass a value of the declared type, or declare the parameter as what is passed");
+  }
   return false;
 }
 
