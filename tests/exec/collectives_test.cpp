@@ -4,6 +4,8 @@
 
 #include "exec/programs.h"
 #include "support/catch.h"
+#include "support/corpus.h"
+#include "support/temp_dir.h"
 
 using namespace exectest;
 
@@ -75,4 +77,80 @@ TEST_CASE("exec: an all-reduce between devices 1 and 3 of four") {
     std::fill_n(wanted.values.begin() + rank * xs.per_rank(), xs.per_rank(), 0.0F);
   }
   CHECK(done.outputs.at("ys").values == wanted.values);
+}
+
+TEST_CASE("exec: T141 one core or four give the same sums") {
+  const TempDir dir;
+  std::string text = corpus::read(source_of("host_allreduce_multicore"));
+  const std::size_t at = text.find("core_num=4");
+  REQUIRE(at != std::string::npos);
+  text.replace(at, 10, "core_num=1");
+  const Array xs = eighths({4, 1, 2048}, 141);
+  const Run four = run(source_of("host_allreduce_multicore"), 4, {{"xs", xs}}, {"ys"});
+  const Run one = run(dir.write("one_core.pld", text), 4, {{"xs", xs}}, {"ys"});
+  CAPTURE(four.outcome.err, one.outcome.err);
+  REQUIRE(four.outcome.code == 0);
+  REQUIRE(one.outcome.code == 0);
+  CHECK(four.outputs.at("ys").values == one.outputs.at("ys").values);
+}
+
+namespace {
+
+// What is left in the only cell of each rank's signal after `body`, which has `sig`, `me` and `peer`.
+Run cells_after(const TempDir& dir, const std::string& body) {
+  const std::string text = R"(import pypto.language as pl
+import pypto.language.distributed as pld
+
+@pl.program
+class Cells:
+    @pl.function(type=pl.FunctionType.InCore)
+    def talk(self, z: pl.Out[pl.Tensor[[1, 8], pl.INT32]], sig: pl.InOut[pld.DistributedTensor[[1, 1], pl.INT32]]):
+        me = pld.rank(pld.get_comm_ctx(sig))
+        peer = (me + 1) % 2
+)" + body + R"(        cell = pl.tensor.read(sig, [0, 0])
+        pl.tensor.write(z, [0, 0], cell)
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def chip(self, z: pl.Out[pl.Tensor[[1, 8], pl.INT32]], sig: pl.InOut[pld.DistributedTensor[[1, 1], pl.INT32]]):
+        self.talk(z, sig)
+
+    @pl.function(level=pl.Level.HOST, role=pl.Role.Orchestrator)
+    def main(self, zs: pl.Out[pl.Tensor[[2, 1, 8], pl.INT32]]):
+        buf = pld.alloc_window_buffer(4)
+        for r in pl.range(pld.world_size()):
+            sig = pld.window(buf, [1, 1], dtype=pl.INT32)
+            self.chip(zs[r], sig, device=r)
+)";
+  return run(dir.write("cells.pld", text), 2, {}, {"zs"}, {"--repeat=3"});
+}
+
+}  // namespace
+
+TEST_CASE("exec: T135 each of two ranks adds its tag to the other's cell; windows are reset between runs") {
+  const TempDir dir;
+  const Run done =
+      cells_after(dir,
+                  "        pld.system.notify(sig, peer=peer, offsets=[0, 0], value=me + 1, "
+                  "op=pld.NotifyOp.AtomicAdd)\n"
+                  "        pld.system.wait(sig, offsets=[0, 0], expected=1, cmp=pld.WaitCmp.Ge)\n");
+  CAPTURE(done.outcome.err);
+  REQUIRE(done.outcome.code == 0);
+  CHECK(done.outputs.at("zs").values[0] == 2);
+  CHECK(done.outputs.at("zs").values[8] == 1);
+}
+
+TEST_CASE("exec: T136 credits that are taken back leave every cell at 0") {
+  const TempDir dir;
+  const Run done =
+      cells_after(dir,
+                  "        for i in pl.range(4):\n"
+                  "            pld.system.notify(sig, peer=peer, offsets=[0, 0], value=1, "
+                  "op=pld.NotifyOp.AtomicAdd)\n"
+                  "        pld.system.wait(sig, offsets=[0, 0], expected=4, cmp=pld.WaitCmp.Ge)\n"
+                  "        pld.system.notify(sig, peer=me, offsets=[0, 0], value=-4, "
+                  "op=pld.NotifyOp.AtomicAdd)\n");
+  CAPTURE(done.outcome.err);
+  REQUIRE(done.outcome.code == 0);
+  CHECK(done.outputs.at("zs").values[0] == 0);
+  CHECK(done.outputs.at("zs").values[8] == 0);
 }

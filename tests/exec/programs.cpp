@@ -71,7 +71,11 @@ Array read_npy(const std::string& path) {
   }
   const std::size_t width = array.half ? 2 : 4;
   for (std::size_t i = 10 + length; i + width <= file.size(); i += width) {
-    if (array.half) {
+    if (header.find("<i4") != std::string::npos) {
+      std::int32_t value = 0;
+      std::memcpy(&value, file.data() + i, sizeof value);
+      array.values.push_back(static_cast<float>(value));
+    } else if (array.half) {
       std::uint16_t half = 0;
       std::memcpy(&half, file.data() + i, sizeof half);
       array.values.push_back(from_half(half));

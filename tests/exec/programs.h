@@ -10,7 +10,7 @@
 
 namespace exectest {
 
-// An array as .npy files hold it: row-major; FP32 and FP16 values as floats.
+// An array as .npy files hold it: row-major; FP32, FP16 and (in outputs) small INT32 values as floats.
 struct Array {
   std::vector<std::int64_t> shape;
   std::vector<float> values;
