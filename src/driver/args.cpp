@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 
 #include "driver/session.h"
 #include "support/file.h"
@@ -23,6 +24,11 @@ bool expand(const std::vector<std::string>& args, int depth, std::vector<std::st
     std::string text;
     if (depth == kDeepest) {
       error = "includes itself";
+      return false;
+    }
+    std::error_code ignored;
+    if (std::filesystem::is_character_file(file, ignored)) {  // /dev/zero never ends
+      error = "is a device";
       return false;
     }
     if (!read_file(file, text, error)) return false;
