@@ -103,8 +103,9 @@ bool Reader::finish_assignment(Block& block, const Token& first, const Token& na
   if (var == nullptr) {
     const Var* before = lookup(name);
     var = assign_target(name, span(name_token), type);
-    if (authoring_ && before == var && before != nullptr && !is_unknown(type) &&
-        !same_type(before->type, type)) {
+    // Printed text may show one variable with several views; another kind of value would be lost silently.
+    if (before == var && before != nullptr && !is_unknown(type) && !is_unknown(before->type) &&
+        (authoring_ ? !same_type(before->type, type) : before->type->kind != type->kind)) {
       diags_
           .report<diag::type_changed>(span(name_token), name.text(), print_type(before->type),
                                       print_type(type))
