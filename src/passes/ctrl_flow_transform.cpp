@@ -2,6 +2,7 @@
 // hardware code has no jumps.
 #include "ir/walk.h"
 #include "passes/control_flow/jumps.h"
+#include "passes/map_functions.h"
 #include "passes/pass.h"
 
 namespace pldc {
@@ -18,18 +19,9 @@ bool is_transformed(const Stmt* loop) {
 }  // namespace
 
 const Program* run_CtrlFlowTransform(PassEnv& env, const Program* program) {
-  std::vector<const Function*> functions;
-  bool differs = false;
-  const std::uint32_t errors = env.diags.error_count();
-  for (const Function* f : program->functions) {
-    functions.push_back(f->is_kernel() ? lower_jumps(env.ir, env.diags, f, is_transformed) : f);
-    differs = differs || functions.back() != f;
-  }
-  if (env.diags.error_count() != errors) return nullptr;
-  if (!differs) return program;
-  Program n = *program;
-  n.functions = env.ir.list(functions);
-  return env.ir.make(n);
+  return map_functions(env, program, [&](const Function* f) {
+    return f->is_kernel() ? lower_jumps(env.ir, env.diags, f, is_transformed) : f;
+  });
 }
 
 }  // namespace pldc

@@ -7,6 +7,7 @@
 #include "ir/rules.h"
 #include "ir/walk.h"
 #include "passes/buffer_roots.h"
+#include "passes/map_functions.h"
 #include "passes/pass.h"
 
 namespace pldc {
@@ -261,19 +262,13 @@ class CarryDropper : public Rewriter {
 
 const Program* run_FuseCreateAssembleToSlice(PassEnv& env, const Program* program) {
   ParamTracer tracer(program);
-  std::vector<const Function*> functions;
-  for (const Function* f : program->functions) {
-    functions.push_back(f);
-    if (f->func_type != FuncType::Orchestration) continue;
+  return map_functions(env, program, [&](const Function* f) {
+    if (f->func_type != FuncType::Orchestration) return f;
     const std::vector<Fusion> fusions = FusionFinder(env.ir, tracer, f).take();
-    if (fusions.empty()) continue;
+    if (fusions.empty()) return f;
     const Function* fused = Fuser(env.ir, fusions).function(f);
-    functions.back() = CarryDropper(env.ir, fused).function(fused);
-  }
-  if (std::equal(functions.begin(), functions.end(), program->functions.begin())) return program;
-  Program n = *program;
-  n.functions = env.ir.list(functions);
-  return env.ir.make(n);
+    return CarryDropper(env.ir, fused).function(fused);
+  });
 }
 
 }  // namespace pldc

@@ -14,6 +14,7 @@
 #include "ir/rules.h"
 #include "ir/walk.h"
 #include "passes/lineage.h"
+#include "passes/map_functions.h"
 #include "passes/pass.h"
 #include "passes/statement.h"
 #include "support/check.h"
@@ -383,23 +384,13 @@ bool has_collective(Body body, DiagSink& diags) {
 }  // namespace
 
 const Program* run_LowerHostTensorCollectives(PassEnv& env, const Program* program) {
-  const std::uint32_t errors = env.diags.error_count();
   ParamTracer tracer(program);
-  std::vector<const Function*> functions;
-  bool changed = false;
-  for (const Function* f : program->functions) {
-    functions.push_back(f);
-    if (!f->is_host_orchestrator() || !has_collective(f->body, env.diags)) continue;
+  return map_functions(env, program, [&](const Function* f) -> const Function* {
+    if (!f->is_host_orchestrator() || !has_collective(f->body, env.diags)) return f;
     Function n = *f;
     n.body = Lowering(env, tracer, f->body).body(f->body);
-    functions.back() = env.ir.make(n);
-    changed = true;
-  }
-  if (env.diags.error_count() != errors) return nullptr;
-  if (!changed) return program;
-  Program n = *program;
-  n.functions = env.ir.list(functions);
-  return env.ir.make(n);
+    return env.ir.make(n);
+  });
 }
 
 }  // namespace pldc

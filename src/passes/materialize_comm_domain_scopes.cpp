@@ -14,6 +14,7 @@
 #include "ir/same.h"
 #include "ir/walk.h"
 #include "passes/lineage.h"
+#include "passes/map_functions.h"
 #include "passes/pass.h"
 #include "support/diag/pass.h"
 
@@ -399,20 +400,9 @@ class Materializer {
 }  // namespace
 
 const Program* run_MaterializeCommDomainScopes(PassEnv& env, const Program* program) {
-  const std::uint32_t errors = env.diags.error_count();
   ParamTracer tracer(program);
   Materializer materializer(env, tracer);
-  std::vector<const Function*> functions;
-  bool changed = false;
-  for (const Function* f : program->functions) {
-    functions.push_back(materializer.function(f));
-    changed = changed || functions.back() != f;
-  }
-  if (env.diags.error_count() != errors) return nullptr;
-  if (!changed) return program;
-  Program n = *program;
-  n.functions = env.ir.list(functions);
-  return env.ir.make(n);
+  return map_functions(env, program, [&](const Function* f) { return materializer.function(f); });
 }
 
 }  // namespace pldc

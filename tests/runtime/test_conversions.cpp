@@ -8,13 +8,8 @@
 #include "tile_values.h"
 
 using namespace pto;
-
-namespace {
-template <class T, int R, int C>
-using Vec = Tile<TileType::Vec, T, R, C>;
-template <class T, int R, int C>
-using Part = Tile<TileType::Vec, T, R, C, BLayout::RowMajor, -1, -1>;
-}  // namespace
+using test::Part;
+using test::Vec;
 
 TEST_CASE("conversions to integers round by mode and saturate") {
   struct Case {

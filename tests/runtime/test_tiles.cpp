@@ -8,13 +8,8 @@
 #include "tile_values.h"
 
 using namespace pto;
-
-namespace {
-template <class T, int R, int C>
-using Vec = Tile<TileType::Vec, T, R, C>;
-template <class T, int R, int C>
-using Part = Tile<TileType::Vec, T, R, C, BLayout::RowMajor, -1, -1>;
-}  // namespace
+using test::Part;
+using test::Vec;
 
 TEST_CASE("loads and stores move the valid box of strided, multi-axis and column tensors") {
   std::vector<float> memory(4096), out(4096, -1.0f);

@@ -1,6 +1,6 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
-// Sample values for tiles in tests.
+// Tiles of tests and sample values for them.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -10,6 +10,12 @@
 #include "pld/kernel.h"
 
 namespace test {
+
+// Vector tiles, whole and with a valid box of their own.
+template <class T, int R, int C>
+using Vec = pto::Tile<pto::TileType::Vec, T, R, C>;
+template <class T, int R, int C>
+using Part = pto::Tile<pto::TileType::Vec, T, R, C, pto::BLayout::RowMajor, -1, -1>;
 
 // A repeatable pseudo-random stream (a linear congruential generator with the constants of Knuth's MMIX).
 class Random {

@@ -4,6 +4,7 @@
 
 #include "ir/rewrite.h"
 #include "ir/walk.h"
+#include "passes/map_functions.h"
 #include "passes/pass.h"
 #include "passes/simplify/analyzer.h"
 #include "passes/simplify/dead_code.h"
@@ -364,18 +365,7 @@ class Simplifier : public Rewriter {
 }  // namespace
 
 const Program* run_Simplify(PassEnv& env, const Program* program) {
-  const std::uint32_t errors = env.diags.error_count();
-  std::vector<const Function*> functions;
-  bool differs = false;
-  for (const Function* f : program->functions) {
-    functions.push_back(Simplifier(env).run(f));
-    differs = differs || functions.back() != f;
-  }
-  if (env.diags.error_count() != errors) return nullptr;
-  if (!differs) return program;
-  Program n = *program;
-  n.functions = env.ir.list(functions);
-  return env.ir.make(n);
+  return map_functions(env, program, [&](const Function* f) { return Simplifier(env).run(f); });
 }
 
 }  // namespace pldc
