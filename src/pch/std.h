@@ -1,0 +1,22 @@
+// Precompiled for every library: parsing these took most of the time of a build. They are a matter of speed only, so each
+// file still includes what it uses.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
