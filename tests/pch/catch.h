@@ -1,6 +1,8 @@
 // Precompiled for the test programs with many files.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -9,7 +11,5 @@
 #include <string_view>
 #include <unordered_map>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "support/catch.h"
