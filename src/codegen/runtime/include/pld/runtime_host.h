@@ -72,6 +72,7 @@ void Host::sub_worker(const char* name, void (*fn)(const Args&), const Args& arg
 
 Machine::Machine(const ProgramInfo& p, const RunOptions& o) : program(p), options(o) {
   sim::observing = o.check_bounds;
+  threads = static_cast<size_t>(o.ranks);
   for (int64_t r = 0; r < o.ranks; ++r) {
     workers.push_back(std::make_unique<Worker>());
     workers.back()->agent.machine = this;

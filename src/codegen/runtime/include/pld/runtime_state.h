@@ -155,6 +155,8 @@ class Machine {
   int busy_workers = 0;
   std::condition_variable idle;  // busy_workers became 0
 
+  std::atomic<size_t> threads{0};  // workers and helpers; read without the mutex
+
   std::vector<std::unique_ptr<Helper>> helpers;
   std::vector<Helper*> free_helpers;
 

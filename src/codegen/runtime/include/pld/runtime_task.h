@@ -141,6 +141,7 @@ Helper& Machine::helper() {
     return *h;
   }
   helpers.push_back(std::make_unique<Helper>());
+  ++threads;
   Helper& h = *helpers.back();
   h.agent.machine = this;
   h.thread = std::thread([this, &h] { helper_loop(h); });

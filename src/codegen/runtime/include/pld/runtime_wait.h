@@ -316,20 +316,29 @@ void wake_cell(const int32_t* cell) {
   }
 }
 
+// A peer on another core answers within a microsecond. With more threads than cores it may need this one: then the core
+// is given away at once, and a few times, because the threads that share it take turns within microseconds, too.
+struct Patience {
+  int spins;
+  int yields;
+};
+Patience patience(const Machine& m) {
+  static const size_t cores = std::thread::hardware_concurrency();  // asks the system: not in every wait
+  const size_t threads = m.threads.load(std::memory_order_relaxed);
+  if (threads <= cores) return {2000, 2};
+  return {0, threads <= 4 * cores ? 16 : 4};
+}
+
 void wait_cell(const int32_t* cell, int32_t want, Compare c) {
-  static const bool many_cores = std::thread::hardware_concurrency() > 1;
   Agent* a = context.agent;
-  // A peer on another core answers within a microsecond; with more ranks than cores it may need this core.
-  const bool oversubscribed =
-      a != nullptr && a->machine->workers.size() > std::thread::hardware_concurrency();
-  const int spins = many_cores ? (oversubscribed ? 50 : 2000) : 0;
-  for (int i = 0; i < spins; ++i) {
+  const Patience p = a != nullptr ? patience(*a->machine) : Patience{0, 0};
+  for (int i = 0; i < p.spins; ++i) {
     if (holds(get_cell(cell), want, c)) return;
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #endif
   }
-  for (int i = 0; a == nullptr || i < 2; ++i) {
+  for (int i = 0; a == nullptr || i < p.yields; ++i) {
     if (holds(get_cell(cell), want, c)) return;
     sched_yield();
   }
