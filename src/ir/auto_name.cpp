@@ -38,12 +38,19 @@ std::string_view without_last_token(std::string_view text) {
   return at == std::string_view::npos ? std::string_view{} : text.substr(0, at);
 }
 
+// Where the delimiter stands. Of a longer run of underscores it is the last two: `s_` gives `s___ssa_v0`. Starting at 1
+// keeps a base non-empty: `_` gives `___ssa_v0`, which parses to `_` again, and the leading delimiter of a wrapper's
+// buffer stays with its base.
+std::size_t find_delimiter(std::string_view name) {
+  auto cut = name.find(kDelimiter, 1);
+  while (cut != std::string_view::npos && name.substr(cut + 1).starts_with(kDelimiter)) ++cut;
+  return cut;
+}
+
 }  // namespace
 
 AutoName parse_auto_name(std::string_view name) {
-  // Starting at 1 keeps a base non-empty: `_` gives `___ssa_v0`, which parses to `_` again, and the leading
-  // delimiter of a wrapper's buffer stays with its base.
-  const auto cut = name.find(kDelimiter, 1);
+  const auto cut = find_delimiter(name);
   if (cut == std::string_view::npos) return {name, {}, NameRole::None, std::nullopt};
   std::string_view rest = name.substr(cut + kDelimiter.size());
   // The printer tells equal names apart by `_1`, `_2`, ...; read back from text, the suffix is no part of the
@@ -91,7 +98,7 @@ std::string rename_auto_name(std::string_view name, NameRole role, std::uint32_t
 }
 
 std::string_view auto_name_stem(std::string_view name) {
-  const auto cut = name.find(kDelimiter, 1);
+  const auto cut = find_delimiter(name);
   return cut == std::string_view::npos ? name : name.substr(0, cut);
 }
 

@@ -26,7 +26,13 @@ class Collector {
  private:
   void use(const Var* v) {
     if (inner_.count(v) != 0 || locals_.count(v) == 0) return;
-    if (inputs_.insert(v).second) out_.inputs.push_back(v);
+    if (!inputs_.insert(v).second) return;
+    // An extent that is a variable of the parent becomes a parameter too, before the one whose type names it. Valid
+    // shapes do not: MaterializeValidShapeSymbols binds theirs.
+    if (const auto* tensor = dyn<TensorType>(v->type)) {
+      for (const Expr* extent : tensor->shape) use(extent);
+    }
+    out_.inputs.push_back(v);
   }
   void use(const Expr* e) {
     for_each_var_in(e, [&](const Var* v) { use(v); });

@@ -39,6 +39,10 @@ TEST_CASE("auto name: bases that are short, empty or made by a wrapper") {
   CHECK(parts("_") == "_|||");
   CHECK(rename_auto_name("_", NameRole::Ssa, 0) == "___ssa_v0");
   CHECK(parts("___ssa_v0") == "_||ssa|0");
+  // A base that ends in underscores: the delimiter is the last two of the run.
+  CHECK(rename_auto_name("s_", NameRole::Ssa, 0) == "s___ssa_v0");
+  CHECK(parts("s___ssa_v0") == "s_||ssa|0");
+  CHECK(auto_name_stem("s___ssa_v0") == "s_");
   CHECK(parts("__auto_barrier_0") == "__auto_barrier_0|||");
   CHECK(parts("__auto_all_to_all_v_12__ssa_v0") == "__auto_all_to_all_v_12||ssa|0");
   CHECK(is_versionable_base("__auto_all_to_all_v_12"));

@@ -182,6 +182,20 @@ TEST_CASE("outline: a read of a dynamic dim becomes the symbol") {
   CHECK_THAT(result.text, Contains("pl.tensor.create([M, 64]") && !Contains("tensor.dim"));
 }
 
+TEST_CASE("outline: a scalar that is an extent of a captured tensor is captured before it") {
+  const std::string text =
+      "import pypto.language as pl\n\n@pl.program\nclass P:\n    @pl.function\n"
+      "    def main(self, n: pl.Scalar[pl.INDEX], x: pl.Tensor[[n, 64], pl.FP32]) -> pl.Tensor[[n, 64], "
+      "pl.FP32]:\n"
+      "        with pl.at(level=pl.Level.CORE_GROUP):\n"
+      "            t: pl.Tensor[[n, 64], pl.FP32] = pl.tensor.exp(x)\n        return t\n";
+  const golden::Result result = golden::run(text, {pldc::run_OutlineIncoreScopes});
+  INFO(result.errors);
+  CHECK_THAT(result.text,
+             Contains("def main_incore_0(n: pl.Scalar[pl.INDEX], x: pl.Tensor[[n, 64], pl.FP32])") &&
+                 Contains("self.main_incore_0(n, x)"));
+}
+
 TEST_CASE("outline: a scope at the end of a function without return gives all that it makes") {
   const std::string text =
       outlined("    @pl.function\n    def main(self, x: " + kT +
