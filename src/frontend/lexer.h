@@ -31,7 +31,7 @@ class Lexer {
   std::uint32_t take_path();
 
   static bool begins_name(char c) { return class_of(c) == Class::NameStart; }
-  static bool is_name_char(char c) { return begins_name(c) || class_of(c) == Class::Digit; }
+  static bool is_name_char(char c) { return kNameChars[static_cast<unsigned char>(c)]; }
 
   std::vector<Comment>& comments() { return comments_; }
 
@@ -68,6 +68,13 @@ class Lexer {
     Tok token = Tok::Error;  // of a plain character
   };
   static const std::array<Char, 256> kChars;
+  static constexpr std::array<bool, 256> kNameChars = [] {
+    std::array<bool, 256> part{};
+    for (unsigned c = 0; c < 256; ++c) {
+      part[c] = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    }
+    return part;
+  }();
   static Class class_of(char c) { return kChars[static_cast<unsigned char>(c)].cls; }
   Token next_plain();
   Token next_other();

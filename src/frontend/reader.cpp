@@ -95,6 +95,8 @@ bool Reader::usable_name(const Token& token) {
       "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
       "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
   const std::string_view word = text(token);
+  // All of them have two to eight letters, and no digit or underscore at their end as most names do.
+  if (word.size() < 2 || word.size() > 8 || word.back() < 'a') return true;
   if (std::find(std::begin(kWords), std::end(kWords), word) == std::end(kWords)) return true;
   diags_.report<diag::python_word>(span(token), word).help("add an underscore: '{}_'", word);
   return false;

@@ -17,6 +17,7 @@
 #include "frontend/text.h"
 #include "ir/authoring.h"
 #include "ir/context.h"
+#include "support/hash.h"
 
 namespace pldc {
 
@@ -154,6 +155,7 @@ class Reader {
   bool bind_symbol(Name name, const Expr* value);
   const Expr* retype_call(const Expr* value, const Type* type);
   const Type* without_memref(const Type* type);
+  const Type* stripped_of_memref(const Type* type);
   Attrs shared_attrs(const std::vector<Attr>& attrs);
   // Statements that a wrapper call hoisted in front of the current one (decisions D4).
   void flush_hoisted(Block& block);
@@ -244,7 +246,16 @@ class Reader {
   // --- types (syntax/type.cpp, tensor_type.cpp, tile_type.cpp, memref.cpp)
   // ---------------------------------------------------------------------------------
   const Type* read_type();
-  std::string_view closed_type() const;
+  // A type that was read before, by its text.
+  struct KnownType {
+    const Type* type = nullptr;
+    const Type* bare = nullptr;  // the same without its buffer; made when first wanted
+    Name base = {};              // of its buffer; empty: it has none
+    bool quoted = false;         // how the buffer is written
+  };
+  std::string_view type_text() const;
+  void remember_type(std::string_view written, const Type* type);
+  const Type* in_buffer(KnownType& known);
   const Type* read_type_body();
   const Type* read_tensor_type(TypeKind kind);
   const Type* read_tile_type();
@@ -296,6 +307,8 @@ class Reader {
   bool read_arguments(std::vector<AuthoringArg>& args, std::vector<AuthoringKeyword>& keywords, Attrs& attrs);
   // `op`: none_ for a short name. `author`: completed by the authoring layer, else taken literally.
   const Expr* read_op_call(const Path& path, OpId op, bool author);
+  const Expr* read_op_call(const Path& path, OpId op, bool author, std::vector<AuthoringArg>& args,
+                           std::vector<AuthoringKeyword>& keywords);
   const Expr* literal_call(const Path& path, OpId op, std::vector<AuthoringArg>& args,
                            std::vector<AuthoringKeyword>& keywords, Attrs attrs, Span whole);
   void stamp_split(OpId op, std::vector<AuthoringKeyword>& keywords, Span where);
@@ -372,10 +385,28 @@ class Reader {
   bool in_view_ = false;   // inside the fields of a view: unknown names are symbols
   bool foldable_ = false;  // the expression read last is a tree of literals and module constants
   std::vector<const ConstInt*> small_dims_;
-  std::unordered_map<std::string_view, const Type*> closed_types_;  // by text, see closed_type()
-  std::pair<std::string_view, DType> last_dtype_;                   // runs of one dtype are common
-  std::unordered_map<std::uint64_t, const TileType*> plain_tiles_;  // by hash, see without_memref()
-  std::unordered_map<std::uint64_t, Attrs> shared_attrs_;           // by hash, see shared_attrs()
+  std::vector<const Expr*> elements_;  // of the lists being read, the innermost last
+  // Storage of calls being read, the innermost last: a call has several lists, and allocating them took a tenth of the time.
+  struct CallLists {
+    std::vector<AuthoringArg> args;
+    std::vector<AuthoringKeyword> keywords;
+  };
+  std::vector<std::unique_ptr<CallLists>> call_lists_;
+  std::size_t open_calls_ = 0;
+  // Of literal_call, which is done before another begins.
+  std::vector<const Expr*> operands_;
+  std::vector<Span> operand_places_;
+  std::vector<Attr> kwargs_;
+  struct TextHash {
+    std::size_t operator()(std::string_view text) const noexcept {
+      return static_cast<std::size_t>(hash_bytes(text));
+    }
+  };
+  std::unordered_map<std::string_view, KnownType, TextHash> known_types_;  // by text, see remember_type()
+  KnownType* last_known_ = nullptr;                                        // the last one that was met again
+  std::pair<std::string_view, DType> last_dtype_;                          // runs of one dtype are common
+  std::unordered_map<std::uint64_t, const TileType*> plain_tiles_;         // by hash, see without_memref()
+  std::unordered_map<std::uint64_t, Attrs> shared_attrs_;                  // by hash, see shared_attrs()
   // Of lists of INDEX values, by their length: most tuples are such.
   std::vector<const Type*> index_tuples_;
   std::unordered_map<std::string, WindowDecl> windows_;  // by label

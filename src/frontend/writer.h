@@ -84,6 +84,7 @@ class Writer {
   void note_lost_allocation(const AssignStmt& s);
   std::string_view window_label(const Var* base);
   void type(const Type* t);
+  void new_type(const Type* t);
   void tensor_type(const TensorType& t);
   void tile_type(const TileType& t);
   void memref(const MemRef& m);
@@ -146,6 +147,18 @@ class Writer {
   std::vector<NameEntryState> hints_;
   std::uint32_t stamp_ = 0;
   Arena storage_;  // of names that are not hints
+
+  // Where a type was printed last: by address, the last of those that share an entry.
+  struct PrintedType {
+    const Type* type = nullptr;
+    std::size_t begin = 0;  // in out_
+    std::uint32_t length = 0;
+    std::uint32_t stamp = 0;  // of the function whose names are in it; 0: there are none
+    bool in_signature = false;
+  };
+  static constexpr std::size_t kPrintedTypes = 4096;
+  std::vector<PrintedType> printed_types_;
+  bool passing_ = false;  // what is being printed does not stay where it is
 
   // Window labels: one per allocation, numbered per stem over the whole text.
   std::unordered_map<const Var*, std::string> labels_;

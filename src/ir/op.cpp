@@ -133,10 +133,34 @@ constexpr bool names_unique() {
 }
 static_assert(names_unique(), "an op is listed twice");
 
+// Reading text looks up every call's name, so names are hashed (FNV-1a) into an open table, mostly empty.
+constexpr std::size_t kSlots = 2048;
+static_assert(kOpCount * 4 <= kSlots);
+constexpr std::uint16_t kNoOp = 0xffff;
+
+constexpr std::size_t slot_of(std::string_view name) {
+  std::uint32_t hash = 2166136261U;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  return (hash ^ (hash >> 16)) % kSlots;
+}
+
+constexpr auto make_slots() {
+  std::array<std::uint16_t, kSlots> slots{};
+  slots.fill(kNoOp);
+  for (std::size_t i = 0; i < kOpCount; ++i) {
+    std::size_t at = slot_of(kOps[i].name);
+    while (slots[at] != kNoOp) at = (at + 1) % kSlots;
+    slots[at] = static_cast<std::uint16_t>(i);
+  }
+  return slots;
+}
+constexpr auto kByHash = make_slots();
+
 OpId lookup(std::string_view name) {
-  const auto found = std::lower_bound(kByName.begin(), kByName.end(), name,
-                                      [](std::uint16_t i, std::string_view n) { return kOps[i].name < n; });
-  return found != kByName.end() && kOps[*found].name == name ? static_cast<OpId>(*found) : OpId::none_;
+  for (std::size_t at = slot_of(name); kByHash[at] != kNoOp; at = (at + 1) % kSlots) {
+    if (kOps[kByHash[at]].name == name) return static_cast<OpId>(kByHash[at]);
+  }
+  return OpId::none_;
 }
 
 }  // namespace

@@ -160,6 +160,12 @@ const Expr* Reader::retype_call(const Expr* value, const Type* type) {
 }
 
 const Type* Reader::without_memref(const Type* type) {
+  if (last_known_ == nullptr || last_known_->type != type) return stripped_of_memref(type);
+  if (last_known_->bare == nullptr) last_known_->bare = stripped_of_memref(type);
+  return last_known_->bare;
+}
+
+const Type* Reader::stripped_of_memref(const Type* type) {
   const auto* tile = dyn<TileType>(type);
   if (tile != nullptr && tile->memref != nullptr) {
     TileType copy = *tile;

@@ -118,14 +118,20 @@ bool Reader::store_through(Block& block, const Token& first, const Expr* target)
 }
 
 const Expr* Reader::read_list(Tok close, Span open) {
-  std::vector<const Expr*> elements;
+  // Lists nest, so they are collected on one stack.
+  const std::size_t mark = elements_.size();
   const std::uint32_t begin = open.begin - file_.base();
   while (!at(close)) {
     const Expr* e = read_expr();
-    if (e == nullptr) return nullptr;
-    elements.push_back(e);
+    if (e == nullptr) {
+      elements_.resize(mark);
+      return nullptr;
+    }
+    elements_.push_back(e);
     if (!accept(Tok::Comma)) break;
   }
+  const List<const Expr*> list = ctx_.arena().copy(List<const Expr*>(elements_).subspan(mark));
+  elements_.resize(mark);
   if (at_word("for")) {
     diags_.report<diag::foreign_python>(span(tok_), "a comprehension")
         .help("write the elements out, or use a loop: 'for i in {}.range(...):'", style_.prefix);
@@ -133,7 +139,6 @@ const Expr* Reader::read_list(Tok close, Span open) {
   }
   if (!expect(close, "after the elements")) return nullptr;
   foldable_ = false;
-  const List<const Expr*> list = ctx_.list(elements);
   const bool indices = std::all_of(list.begin(), list.end(),
                                    [&](const Expr* e) { return e->type == ctx_.scalar(DType::INDEX); });
   if (!indices) return ctx_.make_tuple(list, span_from(begin));

@@ -408,7 +408,9 @@ std::string Writer::yield_names(List<const Var*> results) {
       names += ": ";
       // Types are written to the output; a yield's left side is short enough to move.
       const std::size_t mark = out_.size();
+      passing_ = true;
       type(results[0]->type);
+      passing_ = false;
       names.append(out_, mark);
       out_.resize(mark);
     }

@@ -24,10 +24,25 @@ std::string_view strip_underscores(std::string_view text, std::string& storage) 
   return storage;
 }
 
+// The value of a text that is digits only and cannot overflow: nearly every integer.
+std::optional<std::int64_t> short_decimal(std::string_view text) {
+  if (text.size() > 18) return std::nullopt;
+  std::int64_t value = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return std::nullopt;
+    value = value * 10 + (c - '0');
+  }
+  return value;
+}
+
 }  // namespace
 
 const Expr* Reader::read_number(bool negative, std::uint32_t begin) {
   const Token token = take();
+  if (const auto plain = token.kind == Tok::Int ? short_decimal(text(token)) : std::nullopt) {
+    foldable_ = true;
+    return ctx_.const_int(negative ? -*plain : *plain, DType::INDEX, lex_.span(begin, token.end));
+  }
   std::string storage;
   std::string_view t = strip_underscores(text(token), storage);
   const Span where = lex_.span(begin, token.end);
@@ -61,6 +76,11 @@ const Expr* Reader::read_number(bool negative, std::uint32_t begin) {
 
 bool Reader::read_int(std::int64_t& value, std::string_view where) {
   const std::uint32_t begin = tok_.begin;
+  if (const auto plain = at(Tok::Int) ? short_decimal(text(tok_)) : std::nullopt) {
+    take();
+    value = *plain;
+    return true;
+  }
   const bool negative = at(Tok::Minus);
   if (negative) take();
   if (!at(Tok::Int)) {

@@ -67,7 +67,7 @@ const MemRef* Reader::read_memref() {
     if (bound != nullptr && bound->type->kind == TypeKind::Ptr) {
       m.base = bound;
     } else {
-      m.base = memref_base(ctx_.text(name));
+      m.base = memref_base(name);
     }
     if (!expect(Tok::Comma, "after the buffer")) return nullptr;
     // An offset names variables like any expression, symbols first as in other parts of types.

@@ -48,9 +48,18 @@ const Expr* Reader::read_named_op(const Path& path) {
 }
 
 const Expr* Reader::read_op_call(const Path& path, OpId op, bool author) {
+  if (open_calls_ == call_lists_.size()) call_lists_.push_back(std::make_unique<CallLists>());
+  CallLists& lists = *call_lists_[open_calls_++];
+  lists.args.clear();
+  lists.keywords.clear();
+  const Expr* call = read_op_call(path, op, author, lists.args, lists.keywords);
+  --open_calls_;
+  return call;
+}
+
+const Expr* Reader::read_op_call(const Path& path, OpId op, bool author, std::vector<AuthoringArg>& args,
+                                 std::vector<AuthoringKeyword>& keywords) {
   take();  // (
-  std::vector<AuthoringArg> args;
-  std::vector<AuthoringKeyword> keywords;
   Attrs attrs;
   // Kept over the arguments: a call nested in them is not what is assigned.
   const Name assigned = assigned_name_;
@@ -160,9 +169,10 @@ Attrs Reader::shared_attrs(const std::vector<Attr>& attrs) {
 const Expr* Reader::literal_call(const Path& path, OpId op, std::vector<AuthoringArg>& args,
                                  std::vector<AuthoringKeyword>& keywords, Attrs attrs, Span whole) {
   const OpInfo& info = op_info(op);
-  std::vector<const Expr*> operands;
-  std::vector<Span> places;
-  operands.reserve(args.size() + 2);
+  std::vector<const Expr*>& operands = operands_;
+  std::vector<Span>& places = operand_places_;
+  operands.clear();
+  places.clear();
   for (std::size_t i = 0; i < args.size(); ++i) {
     const AuthoringArg& arg = args[i];
     places.push_back(arg.span);
@@ -178,7 +188,8 @@ const Expr* Reader::literal_call(const Path& path, OpId op, std::vector<Authorin
     }
   }
   stamp_split(op, keywords, whole);
-  std::vector<Attr> kwargs;
+  std::vector<Attr>& kwargs = kwargs_;
+  kwargs.clear();
   std::array<const Expr*, kMaxOperands> by_name{};
   std::array<Span, kMaxOperands> named_places{};
   bool any_by_name = false;
@@ -221,7 +232,7 @@ const Expr* Reader::literal_call(const Path& path, OpId op, std::vector<Authorin
   }
   if (info.syntax == Syntax::Full && by_name[1] != nullptr) {
     // The bare value of the legacy dialect has lost its own dtype; the tile's takes its place (G10).
-    const auto* dtype = find_attr(ctx_.list(kwargs), "dtype");
+    const auto* dtype = find_attr(Attrs(kwargs), "dtype");
     const Expr*& value = by_name[1];
     const auto* i = dyn<ConstInt>(value);
     const auto* f = dyn<ConstFloat>(value);
@@ -252,7 +263,7 @@ const Expr* Reader::literal_call(const Path& path, OpId op, std::vector<Authorin
   if (info.syntax == Syntax::RemoteLoad && path.rest == kTailPadding) {
     kwargs.push_back({ctx_.name(kPaddingKey), AttrValue::of_bool(true)});
   }
-  if (info.syntax == Syntax::AllocWindow && find_attr(ctx_.list(kwargs), "name") == nullptr) {
+  if (info.syntax == Syntax::AllocWindow && find_attr(Attrs(kwargs), "name") == nullptr) {
     // Legacy text does not show the logical name; it is the base of the name that is assigned.
     saw_legacy_ = true;
     if (!assigned_name_.empty()) {

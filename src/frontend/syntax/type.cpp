@@ -2,6 +2,8 @@
 //      | "pl.Ptr" | "pl.MemRefType" | ... (format.md 3.1)
 #include "support/diag/type.h"
 
+#include <algorithm>
+
 #include "frontend/reader.h"
 #include "frontend/reader_enum.h"
 #include "frontend/writer.h"
@@ -26,6 +28,12 @@ constexpr SimpleType kSimpleTypes[] = {
     {TypeKind::AsyncSession, "pl.AsyncSession", "pl.AsyncSession"},
     {TypeKind::Unknown, "pl.UnknownType", "pl._dump.Unknown"},
 };
+
+const MemRef* memref_of(const Type* type) {
+  if (const auto* tile = dyn<TileType>(type)) return tile->memref;
+  const auto* tensor = dyn<TensorType>(type);
+  return tensor != nullptr ? tensor->memref : nullptr;
+}
 
 }  // namespace
 
@@ -111,25 +119,26 @@ bool Reader::read_dims(std::vector<const Expr*>& dims) {
 const Type* Reader::read_type() {
   const DepthGuard guard(*this);
   if (too_deep(span(tok_))) return nullptr;
-  const std::string_view closed = closed_type();
-  if (closed.empty()) return read_type_body();
-  const std::uint32_t end = tok_.begin + static_cast<std::uint32_t>(closed.size());
-  const auto known = closed_types_.find(closed);
-  if (known == closed_types_.end()) {
+  const std::string_view written = type_text();
+  if (written.empty()) return read_type_body();
+  const std::uint32_t end = tok_.begin + static_cast<std::uint32_t>(written.size());
+  const auto found = known_types_.find(written);
+  if (found == known_types_.end()) {
     const Type* type = read_type_body();
-    if (type != nullptr && prev_end_ == end) closed_types_.emplace(closed, type);
+    if (type != nullptr && prev_end_ == end) remember_type(written, type);
     return type;
   }
   lex_.skip_to(end);
   prev_end_ = end;
+  has_tok2_ = false;
   tok_ = lex_.next();
-  return known->second;
+  last_known_ = &found->second;
+  return in_buffer(found->second);
 }
 
-// The text of the type that begins here if it has no names but those of enums and fields, else nothing. Such a type means
-// the same wherever it stands, so it is made once and shared.
-std::string_view Reader::closed_type() const {
-  if (has_tok2_ || !at(Tok::Name)) return {};
+// The text of the type that begins here if it ends with a bracket, else nothing.
+std::string_view Reader::type_text() const {
+  if (!at(Tok::Name) || (has_tok2_ && tok2_.kind != Tok::Dot)) return {};
   const std::string_view all = file_.text();
   std::uint32_t open = 0;
   const std::uint32_t begin = tok_.begin;
@@ -137,25 +146,81 @@ std::string_view Reader::closed_type() const {
   const std::size_t limit = std::min(all.size(), begin + kLongest);
   for (std::size_t i = begin; i < limit; ++i) {
     const char c = all[i];
+    if (Lexer::is_name_char(c) || c == ',' || c == ' ') continue;
     if (c == '[' || c == '(') {
       ++open;
     } else if (c == ']' || c == ')') {
-      if (open-- == 0) return {};
-      if (open == 0) return all.substr(begin, i + 1 - begin);
-    } else if (Lexer::begins_name(c)) {
-      const std::size_t word = i;
-      while (i + 1 < limit && Lexer::is_name_char(all[i + 1])) ++i;
-      const char after = i + 1 < all.size() ? all[i + 1] : '\0';
-      const std::string_view name = all.substr(word, i + 1 - word);
-      const bool member = word > begin && all[word - 1] == '.';
-      const bool head = !member && after == '.' && (name == style_.prefix || name == "pld");
-      // A buffer is a variable of the function.
-      if ((!member && !head && after != '=') || name == "MemRef") return {};
-    } else if (!(c >= '0' && c <= '9') && c != ',' && c != ' ' && c != '.' && c != '=') {
+      if (open <= 1) return open == 0 ? std::string_view{} : all.substr(begin, i + 1 - begin);
+      --open;
+    } else if (c == '=' && open == 0) {
       return {};
     }
   }
   return {};
+}
+
+// A type without names but those of enums and fields means the same wherever it stands, so it is made once and shared. One
+// that names a buffer as well differs in nothing else: it is remembered without its buffer.
+void Reader::remember_type(std::string_view written, const Type* type) {
+  KnownType known;
+  known.type = type;
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    const char c = written[i];
+    if (Lexer::begins_name(c)) {
+      const std::size_t word = i;
+      while (i + 1 < written.size() && Lexer::is_name_char(written[i + 1])) ++i;
+      const char after = i + 1 < written.size() ? written[i + 1] : '\0';
+      const std::string_view name = written.substr(word, i + 1 - word);
+      const bool member = word > 0 && written[word - 1] == '.';
+      const bool head = !member && after == '.' && (name == style_.prefix || name == "pld");
+      if (!member && !head && after != '=') return;
+      if (name != "MemRef") continue;
+      // MemRef(NAME, ... or MemRef("NAME", ...; not the two older forms, and one of them only.
+      if (!known.base.empty() || after != '(') return;
+      i += 2;
+      known.quoted = i < written.size() && written[i] == '"';
+      if (known.quoted) ++i;
+      const std::size_t base = i;
+      while (i < written.size() && Lexer::is_name_char(written[i])) ++i;
+      const std::string_view behind = written.substr(i, 3);
+      if (i == base || !Lexer::begins_name(written[base]) ||
+          !(known.quoted ? behind == "\", " : behind.substr(0, 2) == ", ")) {
+        return;
+      }
+      if (known.quoted && written.substr(i + 3, 5) == "slots") return;
+      known.base = ctx_.name(written.substr(base, i - base));
+    } else if (!(c >= '0' && c <= '9') && c != ',' && c != ' ' && c != '.' && c != '=' && c != '[' &&
+               c != ']' && c != '(' && c != ')') {
+      return;
+    }
+  }
+  if (!known.base.empty()) {
+    const MemRef* memref = memref_of(type);
+    if (memref == nullptr || memref->declared()) return;
+  }
+  known_types_.emplace(written, known);
+}
+
+// The remembered type with the buffer that its text names here.
+const Type* Reader::in_buffer(KnownType& known) {
+  if (known.base.empty()) return known.type;
+  const MemRef* memref = memref_of(known.type);
+  const Var* bound = known.quoted ? nullptr : lookup(known.base);
+  const bool buffer = bound != nullptr && bound->type->kind == TypeKind::Ptr;
+  const Var* base = buffer ? bound : memref_base(known.base.text());
+  if (base == memref->base) return known.type;
+  MemRef here = *memref;
+  here.base = base;
+  if (const auto* tile = dyn<TileType>(known.type)) {
+    TileType copy = *tile;
+    copy.memref = ctx_.make(here);
+    known.type = ctx_.make(copy);
+  } else {
+    TensorType copy = *static_cast<const TensorType*>(known.type);
+    copy.memref = ctx_.make(here);
+    known.type = ctx_.make(copy);
+  }
+  return known.type;
 }
 
 const Type* Reader::read_type_body() {
@@ -281,7 +346,51 @@ void Writer::dims(List<const Expr*> list) {
   out_ += ']';
 }
 
+namespace {
+
+bool constants(List<const Expr*> list) {
+  return std::all_of(list.begin(), list.end(), [](const Expr* e) { return e->kind == ExprKind::ConstInt; });
+}
+
+// Whether the type prints alike wherever it stands: it mentions no variable.
+bool prints_alike(const Type* t) {
+  if (const auto* tile = dyn<TileType>(t)) {
+    const TileView* v = tile->view;
+    return tile->memref == nullptr && constants(tile->shape) &&
+           (v == nullptr ||
+            (constants(v->valid_shape) && constants(v->stride) && v->start_offset == nullptr));
+  }
+  const auto* tensor = dyn<TensorType>(t);
+  if (tensor == nullptr || tensor->memref != nullptr || tensor->window != nullptr) return false;
+  const TensorView* v = tensor->view;
+  return constants(tensor->shape) && (v == nullptr || (constants(v->valid_shape) && constants(v->stride)));
+}
+
+}  // namespace
+
+// Types make half of a text, and few are distinct: one that was printed before is copied from there.
 void Writer::type(const Type* t) {
+  const bool long_text =
+      t->kind == TypeKind::Tile || t->kind == TypeKind::Tensor || t->kind == TypeKind::DistributedTensor;
+  if (!long_text || passing_ || stamp_ == 0) {
+    new_type(t);
+    return;
+  }
+  if (printed_types_.empty()) printed_types_.resize(kPrintedTypes);
+  PrintedType& known = printed_types_[(reinterpret_cast<std::uintptr_t>(t) >> 4) % kPrintedTypes];
+  const std::size_t begin = out_.size();
+  if (known.type == t &&
+      (known.stamp == 0 || (known.stamp == stamp_ && known.in_signature == in_signature_))) {
+    out_.append(out_.data() + known.begin, known.length);
+    known.begin = begin;  // nearer to what is in the caches
+    return;
+  }
+  new_type(t);
+  known = {t, begin, static_cast<std::uint32_t>(out_.size() - begin), prints_alike(t) ? 0 : stamp_,
+           in_signature_};
+}
+
+void Writer::new_type(const Type* t) {
   switch (t->kind) {
     case TypeKind::Scalar:
       prefix();
