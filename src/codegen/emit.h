@@ -14,6 +14,10 @@
 
 namespace pldc {
 
+// Totals of the simulated device (ops.md S1).
+inline constexpr int kDeviceClusters = 24;
+inline constexpr int kDeviceVectorCores = 48;
+
 // A C++ text that grows line by line.
 class CppText {
  public:

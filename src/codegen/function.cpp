@@ -159,6 +159,13 @@ List<const Expr*> FunctionEmitter::elements(const Expr* tuple) {
 
 std::string FunctionEmitter::extents(const Expr* tuple) { return extents(elements(tuple)); }
 
+std::string FunctionEmitter::axis_of(const Call* call, std::size_t argument) {
+  const auto* type = dyn<TensorType>(call->args[0]->type);
+  const auto axis = const_int(call->args[argument]);
+  if (type == nullptr || !axis || *axis >= 0) return scalar_.index(call->args[argument]);
+  return std::to_string(*axis + static_cast<std::int64_t>(type->shape.size()));
+}
+
 std::string FunctionEmitter::extents(List<const Expr*> list) {
   std::string out = "{";
   for (const Expr* e : list) {

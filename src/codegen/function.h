@@ -73,6 +73,8 @@ class FunctionEmitter {
   // "{a, b, c}" of index expressions; the elements of a tuple.
   std::string extents(const Expr* tuple);
   std::string extents(List<const Expr*> list);
+  // The number of an axis of the first operand, counted from the front.
+  std::string axis_of(const Call* call, std::size_t argument);
   List<const Expr*> elements(const Expr* tuple);
   // The variables that take elements of a tuple, with the index.
   const std::vector<std::pair<const Var*, std::size_t>>& elements_of(const Var* tuple) const;

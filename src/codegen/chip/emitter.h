@@ -76,6 +76,8 @@ class ChipEmitter final : public FunctionEmitter {
   std::string u32_array(List<const Expr*> list, std::string_view prefix);
   std::string info(List<const Expr*> shape, DType dtype, Span span);
   std::string rank_query(const Call* call);
+  // "ids[2]"; an index that is not constant is checked when it runs.
+  std::string array_cell(const Call* call);
 
   ChipText* text_ = nullptr;
   Signature signature_;

@@ -72,6 +72,15 @@ void ChipEmitter::slice(const Var* result, const Call* call) {
   view(result, text);
 }
 
+std::string ChipEmitter::array_cell(const Call* call) {
+  const auto* type = static_cast<const ArrayType*>(call->args[0]->type);
+  const Expr* index = call->args[1];
+  const std::string at = const_int(index)
+                             ? scalar_.index(index)
+                             : fmt::format("pld_cell({}, {})", scalar_.index(index), type->extent);
+  return fmt::format("{}[{}]", tensor(call->args[0]), at);
+}
+
 std::string ChipEmitter::rank_query(const Call* call) {
   const Var* from = root(call->args[0]);
   const std::string context = from != nullptr ? names_.of(from) : std::string();
@@ -83,7 +92,7 @@ std::string ChipEmitter::rank_query(const Call* call) {
 std::string ChipEmitter::nested_call(const Call* call) {
   if (!call->is_op()) return {};
   if (call->op == OpId::tensor_dim) {
-    return fmt::format("int64_t{{{}.shapes[{}]}}", tensor(call->args[0]), scalar_.index(call->args[1]));
+    return fmt::format("int64_t{{{}.shapes[{}]}}", tensor(call->args[0]), axis_of(call, 1));
   }
   if (call->op == OpId::tensor_read) {
     const auto dtype = scalar_dtype(call->type).value_or(DType::INDEX);
@@ -92,8 +101,16 @@ std::string ChipEmitter::nested_call(const Call* call) {
     return dtype == DType::BOOL ? "(" + text + " != 0)" : text;
   }
   if (call->op == OpId::array_get_element) {
-    return fmt::format("{}[{}]", tensor(call->args[0]), scalar_.index(call->args[1]));
+    return array_cell(call);
   }
+  // An orchestration is no block of a launch.
+  if (call->op == OpId::tensor_get_block_idx || call->op == OpId::tensor_get_subblock_idx ||
+      call->op == OpId::tile_get_block_idx || call->op == OpId::tile_get_subblock_idx) {
+    return "int64_t{0}";
+  }
+  if (call->op == OpId::tensor_get_block_num || call->op == OpId::tile_get_block_num) return "int64_t{1}";
+  if (call->op == OpId::system_available_cluster_count) return std::to_string(kDeviceClusters);
+  if (call->op == OpId::system_available_aiv_count) return std::to_string(kDeviceVectorCores);
   if (call->op == OpId::system_task_invalid) return "PTO2TaskId::invalid()";
   if (call->op == OpId::system_task_is_valid)
     return scalar_.as(call->args[0], DType::TASK_ID) + ".is_valid()";
@@ -133,14 +150,18 @@ void ChipEmitter::call_op(const Stmt* stmt, const Var* result, const Call* call)
     const Var* target = root(call->args[0]);
     if (target != nullptr && target == root(call->args[1])) return;
     out_.comment(brief(call));
-    out_.line(fmt::format("pld_assemble({}, {}, {});", tensor(call->args[0]), tensor(call->args[1]),
-                          extents(call->args[2])));
+    // Only what the source holds is written.
+    const auto* source = static_cast<const TensorType*>(call->args[1]->type);
+    std::string part = tensor(call->args[1]);
+    if (source->view != nullptr && !source->view->valid_shape.empty()) {
+      part = fmt::format("pld_valid({}, {})", part, extents(source->view->valid_shape));
+    }
+    out_.line(fmt::format("pld_assemble({}, {}, {});", tensor(call->args[0]), part, extents(call->args[2])));
     return;
   }
   if (call->op == OpId::array_update_element) {
     const auto* type = static_cast<const ArrayType*>(call->args[0]->type);
-    out_.line(fmt::format("{}[{}] = {};", tensor(call->args[0]), scalar_.index(call->args[1]),
-                          scalar_.as(call->args[2], type->dtype)));
+    out_.line(fmt::format("{} = {};", array_cell(call), scalar_.as(call->args[2], type->dtype)));
     return;
   }
   if (call->op == OpId::system_task_dummy) {
@@ -177,8 +198,14 @@ void ChipEmitter::call_op(const Stmt* stmt, const Var* result, const Call* call)
     return view(result, shape != nullptr ? fmt::format("pld_reshape({}, {})", from, extents(shape)) : from);
   }
   if (call->op == OpId::tensor_transpose) {
-    return view(result, fmt::format("pld_transpose({}, {}, {})", tensor(call->args[0]),
-                                    scalar_.index(call->args[1]), scalar_.index(call->args[2])));
+    return view(result, fmt::format("pld_transpose({}, {}, {})", tensor(call->args[0]), axis_of(call, 1),
+                                    axis_of(call, 2)));
+  }
+  if (call->op == OpId::tensor_reinterpret_view) {
+    const auto* type = static_cast<const TensorType*>(result->type);
+    if (abi_dtype(type->dtype).empty()) return unsupported(call, stmt->span);
+    return view(result, fmt::format("pld_reinterpret({}, {}, {})", tensor(call->args[0]),
+                                    abi_dtype(type->dtype), extents(type->shape)));
   }
   if (call->op == OpId::tensor_set_validshape || op_info(call->op).emit.emit == Emit::NoCode) return;
   (void)effects;

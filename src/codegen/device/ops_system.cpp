@@ -5,6 +5,7 @@
 
 #include "codegen/device/ops.h"
 #include "codegen/device/transfer.h"
+#include "ir/walk.h"
 #include "support/diag/codegen.h"
 
 namespace pldc {
@@ -12,10 +13,6 @@ namespace pldc {
 // ---- scalars ----------------------------------------------------------------------------------------------------
 
 namespace {
-
-// Totals of the simulated device (ops.md S1).
-constexpr int kClusters = 24;
-constexpr int kVectorCores = 48;
 
 // Where an element lies in a tile, counted in elements.
 bool element_of(KernelBody& body, const OpCall& op, const TileRef& tile, const Expr* indices, Sum& out) {
@@ -38,6 +35,43 @@ bool element_of(KernelBody& body, const OpCall& op, const TileRef& tile, const E
   return true;
 }
 
+// The reservations of a function in program order, each as a call.
+void reservations(Body body, std::vector<const Call*>& out) {
+  walk_stmts(body, [&](const Stmt* stmt) {
+    const auto* assign = dyn<AssignStmt>(stmt);
+    const auto* call = assign != nullptr ? dyn<Call>(assign->value) : nullptr;
+    if (call != nullptr && call->op == OpId::system_reserve_buffer) out.push_back(call);
+  });
+}
+
+// The number that stands for a buffer: its base if the text gives one, else what the reservations before it in the
+// function leave free. A peer's buffer is the one that the peer function has reserved under the name.
+std::int64_t buffer_address(KernelBody& body, const OpCall& op) {
+  const auto text = [](const Call* call, std::string_view key) {
+    const AttrValue* value = find_attr(call->kwargs, key);
+    return value != nullptr ? std::string_view(value->text) : std::string_view();
+  };
+  const Function* owner = &body.kernel;
+  if (op.call->op == OpId::system_import_peer_buffer) {
+    owner = nullptr;
+    for (const Function* f : body.env.program.functions) {
+      if (plain_name(f->name.text()) == plain_name(text(op.call, "peer_func"))) owner = f;
+    }
+    if (owner == nullptr) return 0;
+  }
+  std::vector<const Call*> all;
+  reservations(owner->body, all);
+  std::int64_t next = 0;
+  for (const Call* call : all) {
+    const AttrValue* base = find_attr(call->kwargs, "base");
+    const AttrValue* size = find_attr(call->kwargs, "size");
+    const std::int64_t at = base != nullptr && base->integer >= 0 ? base->integer : next;
+    if (text(call, "name") == text(op.call, "name")) return at;
+    next = std::max(next, at + (size != nullptr ? size->integer : 0));
+  }
+  return 0;
+}
+
 std::string as_bool(const std::string& text, DType dtype) {
   return dtype == DType::BOOL ? text + " != 0" : text;
 }
@@ -57,11 +91,12 @@ std::string scalar_call(KernelBody& body, const OpCall& op, bool& reads_memory) 
   }
   if (id == OpId::pld_system_rank) return fmt::format("pld_rank({})", body.context(op.arg(0)));
   if (id == OpId::pld_system_nranks) return fmt::format("pld_nranks({})", body.context(op.arg(0)));
-  if (id == OpId::system_available_cluster_count) return std::to_string(kClusters);
-  if (id == OpId::system_available_aiv_count) return std::to_string(kVectorCores);
+  if (id == OpId::system_available_cluster_count) return std::to_string(kDeviceClusters);
+  if (id == OpId::system_available_aiv_count) return std::to_string(kDeviceVectorCores);
   if (id == OpId::prefetch_wait) return "true";
-  if (id == OpId::system_reserve_buffer) return cpp_int(keyword_int(op, "base", 0));
-  if (id == OpId::system_import_peer_buffer) return "0";
+  if (id == OpId::system_reserve_buffer || id == OpId::system_import_peer_buffer) {
+    return cpp_int(buffer_address(body, op));
+  }
   if (id == OpId::tensor_dim) {
     const TensorRef tensor = body.tensor(op.arg(0));
     auto axis = KernelBody::fold(op.arg(1)).value_or(0);
@@ -195,9 +230,16 @@ namespace {
 bool push(KernelBody& body, const OpCall& op) {
   const bool to_aiv = op.call->op == OpId::tile_tpush_to_aiv;
   const TileRef tile = body.tile(op.arg(0));
+  const std::int64_t split = keyword_int(op, "split", 0);
+  // Where the second lane's half begins: given, or half of what the tile has without its padding.
+  std::int64_t stride = to_aiv ? keyword_int(op, "lane_stride", 0) : 0;
+  const std::int64_t whole = split == 1 ? tile.ir_rows : tile.ir_cols;
+  const std::int64_t padded = split == 1 ? tile.form.rows : tile.form.cols;
+  if (to_aiv && stride == 0 && (split == 1 || split == 2) && whole != padded) stride = (whole + 1) / 2;
   body.place();
-  body.alone(fmt::format("TPUSH<PipeDir::{}, {}>(args, {}, {});", to_aiv ? "ToAIV" : "ToAIC",
-                         keyword_int(op, "id", 0), tile.name, keyword_int(op, "split", 0)));
+  body.alone(fmt::format("TPUSH<PipeDir::{}, {}>(args, {}, {}{});", to_aiv ? "ToAIV" : "ToAIC",
+                         keyword_int(op, "id", 0), tile.name, split,
+                         stride > 0 ? fmt::format(", {}", stride) : std::string()));
   return true;
 }
 

@@ -25,7 +25,7 @@ std::string HostEmitter::nested_call(const Call* call) {
     return "world_size";
   }
   if (call->op == OpId::tensor_dim && is_plain_tensor(call->args[0]->type)) {
-    return fmt::format("{}.dim({})", tensor(call->args[0]), scalar_.index(call->args[1]));
+    return fmt::format("{}.dim({})", tensor(call->args[0]), axis_of(call, 1));
   }
   if (call->op == OpId::tensor_read && is_plain_tensor(call->args[0]->type)) {
     const bool is_bool = scalar_dtype(call->type) == DType::BOOL;
@@ -111,9 +111,15 @@ void HostEmitter::assemble(const Call* call, Span span) {
     extents_text += "1, ";
     dropped += fmt::format("{}{}", dropped.empty() ? "" : ", ", i);
   }
-  const std::string part_text = tensor(call->args[1]);
+  std::string part_text = tensor(call->args[1]);
+  const bool partial = part->view != nullptr && !part->view->valid_shape.empty();
+  if (partial) {  // only what the source holds is written
+    std::string zeros;
+    for (std::size_t i = 0; i < part->shape.size(); ++i) zeros += i == 0 ? "0" : ", 0";
+    part_text += fmt::format(".box({}, {{{}}})", extents(part->view->valid_shape), zeros);
+  }
   for (std::size_t i = 0; i < part->shape.size(); ++i) {
-    const auto extent = const_int(part->shape[i]);
+    const auto extent = const_int(partial ? part->view->valid_shape[i] : part->shape[i]);
     extents_text += fmt::format("{}{}", i == 0 ? "" : ", ",
                                 extent ? std::to_string(*extent) : fmt::format("{}.dim({})", part_text, i));
   }
@@ -165,9 +171,7 @@ void HostEmitter::call_op(const Stmt* stmt, const Var* result, const Call* call)
                 shape != nullptr ? fmt::format(".reshape({})", extents(shape)) : std::string());
   }
   if (call->op == OpId::tensor_transpose) {
-    return view(
-        result, call->args[0],
-        fmt::format(".transpose({}, {})", scalar_.index(call->args[1]), scalar_.index(call->args[2])));
+    return view(result, call->args[0], fmt::format(".transpose({}, {})", axis_of(call, 1), axis_of(call, 2)));
   }
   unsupported(call, span);
 }

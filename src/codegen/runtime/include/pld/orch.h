@@ -21,6 +21,7 @@
 #include <type_traits>
 
 #include "pld/abi.h"
+#include "pld/dtype.h"
 #include "pld/half.h"
 #include "pld/sim.h"
 #ifndef PLD_LOC
@@ -249,6 +250,19 @@ inline ChipTensor pld_drop(const ChipTensor& t, std::initializer_list<int64_t> a
   }
   return v;
 }
+// The part of t that begins at its first element.
+inline ChipTensor pld_valid(const ChipTensor& t, std::initializer_list<int64_t> extents) {
+  ChipTensor v = t;
+  uint32_t i = 0;
+  for (int64_t e : extents) {
+    if (i >= t.ndims || e < 0 || e > static_cast<int64_t>(t.shapes[i])) {
+      ::pld::sim::fail("a valid extent of %lld does not fit dimension %u", static_cast<long long>(e), i);
+    }
+    if (e != static_cast<int64_t>(t.shapes[i])) v.is_contiguous = 0;
+    v.shapes[i++] = static_cast<uint32_t>(e);
+  }
+  return v;
+}
 // The same elements, row-major, under another shape; t must be packed.
 inline ChipTensor pld_reshape(const ChipTensor& t, std::initializer_list<int64_t> extents) {
   if (t.is_contiguous == 0) ::pld::sim::fail("only a packed tensor can be reshaped");
@@ -278,6 +292,50 @@ inline ChipTensor pld_transpose(const ChipTensor& t, int32_t a, int32_t b) {
   v.strides[b] = t.strides[a];
   v.is_contiguous = 0;
   return v;
+}
+// The same bytes as elements of another type, with that type's extents. Axes before the last may have gaps if the
+// extents keep them and only the last one changes with the width of the elements.
+inline ChipTensor pld_reinterpret(const ChipTensor& t, DataType dtype,
+                                  std::initializer_list<int64_t> extents) {
+  const auto from = static_cast<uint64_t>(pld::size_of(t.dtype)),
+             to = static_cast<uint64_t>(pld::size_of(dtype));
+  ChipTensor v = t;
+  v.dtype = dtype;
+  if (t.start_offset * from % to != 0) ::pld::sim::fail("the first element is not aligned to the new type");
+  v.start_offset = t.start_offset * from / to;
+  uint64_t before = from, after = to;
+  for (uint32_t i = 0; i < t.ndims; ++i) before *= t.shapes[i];
+  for (int64_t e : extents) after *= static_cast<uint64_t>(e);
+  if (before != after || extents.size() < 1 || extents.size() > static_cast<size_t>(kPldMaxRank)) {
+    ::pld::sim::fail("cannot look at %llu bytes as %llu", static_cast<unsigned long long>(before),
+                     static_cast<unsigned long long>(after));
+  }
+  if (t.is_contiguous != 0) {
+    v.shapes[0] = static_cast<uint32_t>(after / to);
+    v.strides[0] = 1;
+    v.ndims = 1;
+    return pld_reshape(v, extents);
+  }
+  bool same = extents.size() == t.ndims && t.strides[t.ndims - 1] == 1;
+  uint32_t i = 0;
+  for (int64_t e : extents) {
+    if (!same) break;
+    if (i + 1 < t.ndims) {
+      same = static_cast<uint64_t>(e) == t.shapes[i] && t.strides[i] * from % to == 0;
+      v.strides[i] = static_cast<uint32_t>(t.strides[i] * from / to);
+    }
+    v.shapes[i++] = static_cast<uint32_t>(e);
+  }
+  if (!same) ::pld::sim::fail("a tensor with gaps cannot take this shape under another type");
+  return v;
+}
+// An index of an array of n cells.
+inline int64_t pld_cell(int64_t i, int64_t n) {
+  if (i < 0 || i >= n) {
+    ::pld::sim::fail("an array of %lld cells has no cell %lld", static_cast<long long>(n),
+                     static_cast<long long>(i));
+  }
+  return i;
 }
 // t[offsets + p] = part[p]
 void pld_assemble(const ChipTensor& t, const ChipTensor& part, std::initializer_list<int64_t> offsets);

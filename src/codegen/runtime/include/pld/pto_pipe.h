@@ -68,18 +68,19 @@ inline void set_valid(T& t, int64_t rows, int64_t cols) {
 }  // namespace impl
 
 template <PipeDir DIR, int ID, class T>
-inline void TPUSH([[maybe_unused]] const int64_t* args, const T& t, int split) {
+inline void TPUSH([[maybe_unused]] const int64_t* args, const T& t, int split,
+                  [[maybe_unused]] int64_t stride = 0) {
   const int64_t rows = t.GetValidRow(), cols = t.GetValidCol();
   if constexpr (DIR == PipeDir::ToAIC) {
     impl::send(DIR, ID, get_sub_block_id(args), t, 0, 0, rows, cols);
   } else {
     for (int lane = 0; lane < ::pld::sim::lanes(); ++lane) {
       if (split == 1 || split == 3) {
-        const int64_t box = ((split == 3 ? rows : int64_t{T::Rows}) + 1) / 2;
+        const int64_t box = stride > 0 ? stride : ((split == 3 ? rows : int64_t{T::Rows}) + 1) / 2;
         const int64_t first = lane * box < rows ? lane * box : rows;
         impl::send(DIR, ID, lane, t, first, 0, rows - first < box ? rows - first : box, cols);
       } else if (split == 2 || split == 4) {
-        const int64_t box = ((split == 4 ? cols : int64_t{T::Cols}) + 1) / 2;
+        const int64_t box = stride > 0 ? stride : ((split == 4 ? cols : int64_t{T::Cols}) + 1) / 2;
         const int64_t first = lane * box < cols ? lane * box : cols;
         impl::send(DIR, ID, lane, t, 0, first, rows, cols - first < box ? cols - first : box);
       } else {

@@ -262,6 +262,13 @@ Pipes& block_pipes() {
   return *context.pipes;
 }
 
+// A core by itself has nobody to hand data to.
+Pipes& joined_pipes() {
+  Pipes& p = block_pipes();
+  if (p.lanes == 0) fail("a cross-core operation in a task that has one core only");
+  return p;
+}
+
 void let_go_waiters(Machine& m, const void* object) {
   for (size_t i = 0; i < m.waiting.size();) {
     Agent* a = m.waiting[i];
@@ -281,7 +288,7 @@ thread_local Kept kept;
 }  // namespace
 
 void push(int direction, int id, int lane, Message* message) {
-  Pipes& p = block_pipes();
+  Pipes& p = joined_pipes();
   Machine& m = *context.agent->machine;
   std::lock_guard lock(m.mutex);
   Pipes::Fifo& f = fifo(p, direction, id, lane);
@@ -290,7 +297,7 @@ void push(int direction, int id, int lane, Message* message) {
 }
 
 const Message& pop(int direction, int id, int lane) {
-  Pipes& p = block_pipes();
+  Pipes& p = joined_pipes();
   Agent& a = *context.agent;
   Machine& m = *a.machine;
   Pipes::Fifo* f = nullptr;
@@ -308,7 +315,7 @@ const Message& pop(int direction, int id, int lane) {
   return *kept.message;
 }
 
-int lanes() { return block_pipes().lanes; }
+int lanes() { return joined_pipes().lanes; }
 
 void set_event(int id) {
   Pipes& p = block_pipes();
@@ -448,8 +455,15 @@ TaskOutputTensors rt_submit_task(const MixedKernels& kernels, const CoreTaskArgs
   out.set_id({++task_count});
   const bool together = args.launch_spec.require_sync_start && blocks > 1;
   if (part_count == 1 && !together) {
-    for (int32_t b = 0; b < blocks; ++b)
-      run_kernel({&m, parts[0].kernel, &args, b, parts[0].sub_block, nullptr, nullptr, {}});
+    for (int32_t b = 0; b < blocks; ++b) {
+      // A core by itself still waits for the events that it sets.
+      sim::Launch launch;
+      launch.parties = 1;
+      sim::Pipes pipes;
+      pipes.lanes = 0;
+      pipes.launch = &launch;
+      run_kernel({&m, parts[0].kernel, &args, b, parts[0].sub_block, &pipes, nullptr, {}});
+    }
     return out;
   }
   const int lanes = kernels.aiv1 != kInvalidKernel ? 2 : 1;
