@@ -444,6 +444,17 @@ DTypeRow row_of(DType dtype) {
 
 }  // namespace
 
+std::string loop_step(std::string_view name, std::string plain, const std::string& step_text,
+                      std::optional<std::int64_t> step, std::optional<std::int64_t> stop, DType dtype) {
+  const unsigned bits = bit_width(dtype) - (is_unsigned_int(dtype) ? 0U : 1U);
+  const std::int64_t most = bits >= 63 ? INT64_MAX : (std::int64_t{1} << bits) - 1;
+  const std::int64_t least = is_unsigned_int(dtype) ? 0 : -most - 1;
+  bool safe = step == 1 || step == -1;
+  if (step && stop && *step > 0) safe = safe || *stop <= most - *step;
+  if (step && stop && *step < 0) safe = safe || *stop >= least - *step;
+  return safe ? plain : fmt::format("{0} = pld_next({0}, {1})", name, step_text);
+}
+
 std::string_view cpp_scalar_type(DType dtype) { return row_of(dtype).scalar; }
 std::string_view cpp_memory_type(DType dtype) { return row_of(dtype).memory; }
 std::string_view host_dtype(DType dtype) { return row_of(dtype).host; }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -70,6 +71,10 @@ std::string cpp_int(std::int64_t value);
 // Element type as a scalar in registers ("bool", "int64_t" for INDEX, "half") and in memory ("uint8_t" for BOOL); empty if
 // C++ has none.
 std::string_view cpp_scalar_type(DType dtype);
+// The last part of the head of a loop over `name`: `plain` if it cannot pass the end of the type, because the step is 1 or
+// the constant stop is far enough from it, else a step that stays at the end.
+std::string loop_step(std::string_view name, std::string plain, const std::string& step_text,
+                      std::optional<std::int64_t> step, std::optional<std::int64_t> stop, DType dtype);
 std::string_view cpp_memory_type(DType dtype);
 // pld::f32 and DataType::FLOAT32; empty if the ABI has none.
 std::string_view host_dtype(DType dtype);

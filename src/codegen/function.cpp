@@ -372,7 +372,8 @@ void FunctionEmitter::for_loop(const ForStmt* loop) {
   targets_.push_back(std::move(targets));
   ++loops_;
   out_.line();
-  out_.open(fmt::format("for ({} {} = {}; {}; {})", type, i, start, more, next));
+  out_.open(fmt::format("for ({} {} = {}; {}; {})", type, i, start, more,
+                        loop_step(i, next, step_text, step, const_int(loop->stop), dtype)));
   before_loop(loop->body);
   body(loop->body, false);
   out_.close();

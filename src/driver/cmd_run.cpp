@@ -39,7 +39,7 @@ class RunCommand : public Command {
             "FILE [OPTIONS]",
             "Build a program and run it",
             {"pldc run foo.pld --ranks 4 --in x=x.npy --out y=y.npy", "pldc run foo.pld --random --out y=-",
-             "pldc run foo.pld --ranks 4 --random --check=signals,bounds"}};
+             "pldc run foo.pld --ranks 4 --random --schedule=seeded --schedules=100 --check=races,signals"}};
   }
 
   void add_options(CLI::App& app) override {
@@ -58,13 +58,15 @@ class RunCommand : public Command {
     value(table, "--rtol", "X", "relative tolerance of --expect");
     value(table, "--atol", "X", "absolute tolerance of --expect");
     value(table, "--repeat", "N", "run N times, print minimum, median and maximum").whole_number(1);
-    value(table, "--schedule", "threads|seeded", "threads: ranks as threads (default); seeded: not yet")
+    value(table, "--schedule", "threads|seeded",
+          "ranks as threads (default), or on one thread in a seeded order")
         .one_of({"threads", "seeded"});
-    value(table, "--seed", "S", "seed of the order: not yet");
-    value(table, "--schedules", "K", "K different orders, whose results must agree: not yet").whole_number(1);
-    value(table, "--check", "WHAT", "signals, bounds (with commas): report them; races: not yet");
+    value(table, "--seed", "S", "seed of the order (default 0), which it repeats");
+    value(table, "--schedules", "K", "the orders of K seeds from S on; all results must agree")
+        .whole_number(1);
+    value(table, "--check", "WHAT", "races, signals, bounds (with commas): report them");
     value(table, "--timeout", "SECONDS", "watchdog (default 60)");
-    value(table, "--trace", "FILE.json", "write a trace for Chrome or Perfetto: not yet");
+    value(table, "--trace", "FILE.json", "write a trace for Chrome or Perfetto");
     add_tool_options(app, tools_);
     add_pass_options(app, passes_);
     table.files(files_, "FILE", "the program; - is standard input");
@@ -80,7 +82,7 @@ class RunCommand : public Command {
       }
       passes_.stop_after = after_;
     }
-    if (!target_supported(session, generate_) || !runtime_has_all(session)) return kBadUsage;
+    if (!target_supported(session, generate_) || !order_is_seeded(session)) return kBadUsage;
     Pipeline pipeline;
     if (!plan_pipeline(session, passes_, pipeline)) return kBadUsage;
     std::string program;
@@ -108,25 +110,35 @@ class RunCommand : public Command {
     return table.list(name, forwarded_.back()->values, kind, text);
   }
 
-  // Options that the command line has, but not yet the runtime of the programs: said before anything is built.
-  bool runtime_has_all(Session& session) const {
-    for (const auto& option : forwarded_) {
-      const std::string& value = option->value;
-      const bool order = option->name == "--seed" || option->name == "--schedules" ||
-                         (option->name == "--schedule" && value == "seeded");
-      const bool races =
-          option->name == "--check" && ("," + value + ",").find(",races,") != std::string::npos;
-      if (value.empty() || !(order || races || option->name == "--trace")) continue;
-      session.report<diag::not_supported>(
-          races   ? "--check=signals,bounds is there"
-          : order ? "ranks run as threads (--schedule=threads); --repeat=N runs the program several times"
-                  : "--repeat=N measures times",
-          races                        ? "--check=races"
-          : order && value == "seeded" ? "--schedule=seeded"
-                                       : option->name);
+  const std::string& forwarded(std::string_view name) const {
+    const auto found = std::find_if(forwarded_.begin(), forwarded_.end(),
+                                    [&](const auto& option) { return option->name == name; });
+    return (*found)->value;
+  }
+
+  // Said before anything is built.
+  bool order_is_seeded(Session& session) const {
+    if (forwarded("--schedule") == "seeded") return true;
+    for (const char* name : {"--seed", "--schedules"}) {
+      if (forwarded(name).empty()) continue;
+      session.report<diag::option_needs>("", name, "--schedule=seeded");
       return false;
     }
     return true;
+  }
+
+  // This command without the choice of the order, for the program's messages, which add it.
+  static std::string invocation(const std::vector<std::string>& args) {
+    std::string all = "pldc";
+    for (std::size_t i = 0; i < args.size(); ++i) {
+      const std::string option = args[i].substr(0, args[i].find('='));
+      if (option == "--schedule" || option == "--seed" || option == "--schedules") {
+        if (option == args[i]) ++i;
+        continue;
+      }
+      all += ' ' + args[i];
+    }
+    return all;
   }
 
   int build(Session& session, Input& input, const Pipeline& pipeline, std::string& program) const {
@@ -179,6 +191,8 @@ class RunCommand : public Command {
       for (const std::string& v : option->values) command.args.push_back(option->name + "=" + v);
       if (!option->value.empty()) command.args.push_back(option->name + "=" + option->value);
     }
+    if (forwarded("--schedule") == "seeded")
+      command.args.push_back("--invocation=" + invocation(session.args()));
     if (!random_.empty()) command.args.push_back("--random=" + random_);
     if (!generate_.entry.empty()) command.args.push_back("--entry=" + generate_.entry);
     command.capture = session.env().capture_children;

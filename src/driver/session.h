@@ -35,6 +35,7 @@ class Session {
   std::ostream& out() { return *env_.out; }
   std::ostream& err() { return *env_.err; }
   const CommonOptions& options() const { return options_; }
+  const std::vector<std::string>& args() const { return args_; }  // as they were given
   SourceManager& sources() { return sources_; }
   spdlog::logger& log() { return *log_; }
   DiagOptions diag_options() const { return diag_options_; }

@@ -111,6 +111,17 @@ PROGRAMS = [
             all_to_all_v, (2,)),
     Program("host_reduce_scatter", xs([4, 4, 128]), scatter_sum, FOUR),
     Program("host_subset_pair", xs([4, 1, 128]), subset, FOUR),
+    Program("incore_allreduce_mesh", xs([4, 1, 1024]), lambda p, g: {"ys": same_on_all(g["xs"].sum(0), p)}, FOUR),
+    Program("incore_allreduce_ring", xs([4, 1, 1024]), lambda p, g: {"ys": same_on_all(g["xs"].sum(0), p)}, FOUR),
+    Program("incore_allreduce_max", xs([4, 1, 5000]), lambda p, g: {"ys": same_on_all(g["xs"].max(0), p)}, FOUR),
+    Program("incore_allreduce_min", xs([4, 1, 64]), lambda p, g: {"ys": same_on_all(g["xs"].min(0), p)}, FOUR),
+    Program("incore_allreduce_prod", xs([4, 1, 64], np.float32, True),
+            lambda p, g: {"ys": same_on_all(g["xs"].prod(0), p)}, FOUR),
+    Program("incore_ring_uneven", xs([3, 1, 104]), lambda p, g: {"ys": same_on_all(g["xs"].max(0), p)}, (3,)),
+    Program("incore_broadcast", xs([4, 1, 64]), lambda p, g: {"ys": same_on_all(g["xs"][1], p)}, FOUR),
+    Program("incore_reduce_scatter", xs([4, 4, 64]), lambda p, g: {"ys": g["xs"].sum(0)[:, None]}, FOUR),
+    Program("incore_allgather", xs([4, 1, 64]), lambda p, g: {"ys": same_on_all(g["xs"][:, 0], p)}, FOUR),
+    Program("incore_all_to_all", xs([4, 4, 64]), lambda p, g: {"ys": g["xs"].transpose(1, 0, 2)}, FOUR),
     Program("mesh_by_hand", xs(["P", 1, 256]), lambda p, g: {"ys": same_on_all(g["xs"].sum(0), p)}, checks="bounds"),
     Program("rma_ring_shift", xs(["P", 1, 96]), ring_shift, checks="bounds", first=TILES),
     Program("two_domains", xs([4, 1, 64]), lambda p, g: {}, (3, 4)),
@@ -195,9 +206,9 @@ class Runner:
                 self.fail(what + ": build", made.stdout)
                 continue
             for ranks in program.ranks:
-                self.run_binary(program, what, binary, ranks, work)
+                self.run_binary(program, what, binary, ranks, work, text == folder / program.first)
 
-    def run_binary(self, program, what, binary, ranks, work):
+    def run_binary(self, program, what, binary, ranks, work, text_is_first):
         given = program.inputs(ranks)
         expected = program.expected(ranks, given)
         command = [str(binary), f"--check={program.checks}", "--timeout=60"]
@@ -224,6 +235,14 @@ class Runner:
                 wrong = np.argwhere(got != array)[:3].tolist() if got.shape == array.shape else got.shape
                 return self.fail(title, f"{name} differs, first at {wrong}")
         self.passed += 1
+        if text_is_first and ranks > 1 and ranks == max(r for r in program.ranks if r <= 4):
+            # Orders of the ranks, and what signals do not order.
+            orders = 100 if self.options.stages == "all" else 3
+            seeded = run(command + ["--schedule=seeded", f"--schedules={orders}",
+                                    f"--check=races,{program.checks}"])
+            if seeded.returncode != 0:
+                return self.fail(title + " seeded", seeded.stdout)
+            self.passed += 1
 
 
 def main():

@@ -299,7 +299,8 @@ void KernelBody::loop(const ForStmt* stmt) {
   const bool narrow = bit_width(dtype) < 32;
   const std::string next = narrow ? fmt::format("{} = static_cast<{}>({} + {})", name, type, name, step_text)
                                   : fmt::format("{} += {}", name, step_text);
-  open(fmt::format("for ({} {} = {}; {}; {})", type, name, start, test, next));
+  open(fmt::format("for ({} {} = {}; {}; {})", type, name, start, test,
+                   loop_step(name, next, step_text, step, fold(stmt->stop), dtype)));
   const Sync before = sync_;
   const std::uint64_t first = sync_.next();
   const std::vector<Carry> carries = target.carries;

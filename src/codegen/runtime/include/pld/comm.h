@@ -24,8 +24,9 @@ struct Signal : SignalBase {
 // Adds to or sets a cell, on any rank; what this thread wrote before is visible to whoever sees the new
 // value.
 inline void TNOTIFY(const Signal& s, int32_t value, NotifyOp op) {
-  ::pld::sim::observe_cell(s.data(), 4, ::pld::sim::AccessKind::notify);
-  if (op == NotifyOp::AtomicAdd) {
+  if (::pld::sim::observing) {
+    ::pld::sim::notify_observed(s.data(), value, op == NotifyOp::AtomicAdd);
+  } else if (op == NotifyOp::AtomicAdd) {
     ::pld::sim::add_cell(s.data(), value);
   } else {
     ::pld::sim::set_cell(s.data(), value);
@@ -56,10 +57,13 @@ inline bool all_cells(const G& g, F f) {
 template <class G>
 inline void TWAIT(const G& cells, int32_t value, WaitCmp cmp) {
   static_assert(std::is_same_v<typename G::DType, int32_t>, "TWAIT: signals are int32_t");
-  ::pto::impl::observe_global(cells, ::pld::sim::AccessKind::wait);
   const ::pld::sim::Compare c = impl::compare(cmp);
   impl::all_cells(cells, [&](const int32_t* p) {
-    if (!::pld::sim::holds(::pld::sim::get_cell(p), value, c)) ::pld::sim::wait_cell(p, value, c);
+    if (::pld::sim::observing) {
+      ::pld::sim::wait_observed(p, value, c);
+    } else if (!::pld::sim::holds(::pld::sim::get_cell(p), value, c)) {
+      ::pld::sim::wait_cell(p, value, c);
+    }
     return true;
   });
 }
@@ -68,11 +72,12 @@ inline void TWAIT(const G& cells, int32_t value, WaitCmp cmp) {
 template <class G>
 inline bool TTEST(const G& cells, int32_t value, WaitCmp cmp) {
   static_assert(std::is_same_v<typename G::DType, int32_t>, "TTEST: signals are int32_t");
-  ::pto::impl::observe_global(cells, ::pld::sim::AccessKind::wait);
   ::pld::sim::check_stop();
   const ::pld::sim::Compare c = impl::compare(cmp);
-  return impl::all_cells(
-      cells, [&](const int32_t* p) { return ::pld::sim::holds(::pld::sim::get_cell(p), value, c); });
+  return impl::all_cells(cells, [&](const int32_t* p) {
+    if (::pld::sim::observing) return ::pld::sim::test_observed(p, value, c);
+    return ::pld::sim::holds(::pld::sim::get_cell(p), value, c);
+  });
 }
 
 namespace impl {
@@ -92,10 +97,10 @@ inline void copy_global(const char* op, const D& d, const S& s) {
     same_strides = same_strides && (d.GetShape(i) == 1 || d.GetStride(i) == s.GetStride(i));
   }
   if constexpr (ATOMIC == AtomicType::AtomicNone) {
-    ::pto::impl::observe_global(s, ::pld::sim::AccessKind::read);
+    const auto seen = ::pto::impl::observe_global(s, ::pld::sim::AccessKind::read);
     // Peers may be reading these bytes: the same memory is left alone, not rewritten.
     if (static_cast<const void*>(d.data()) == static_cast<const void*>(s.data()) && same_strides) return;
-    ::pto::impl::observe_global(d, ::pld::sim::AccessKind::write);
+    const auto written = ::pto::impl::observe_global(d, ::pld::sim::AccessKind::write);
     for (int64_t a = 0; a < d.GetShape(0); ++a) {
       for (int64_t b = 0; b < d.GetShape(1); ++b) {
         for (int64_t c = 0; c < d.GetShape(2); ++c) {
@@ -110,8 +115,8 @@ inline void copy_global(const char* op, const D& d, const S& s) {
   } else {
     static_assert(::pto::impl::has_atomic_add<T>,
                   "atomic add serves float, half, bfloat16_t, int32_t, int16_t and int8_t");
-    ::pto::impl::observe_global(s, ::pld::sim::AccessKind::read);
-    ::pto::impl::observe_global(d, ::pld::sim::AccessKind::atomic);
+    const auto seen = ::pto::impl::observe_global(s, ::pld::sim::AccessKind::read);
+    const auto written = ::pto::impl::observe_global(d, ::pld::sim::AccessKind::atomic);
     int64_t i[5];
     for (i[0] = 0; i[0] < d.GetShape(0); ++i[0]) {
       for (i[1] = 0; i[1] < d.GetShape(1); ++i[1]) {

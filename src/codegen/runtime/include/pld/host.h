@@ -133,6 +133,10 @@ struct RunOptions {
   double timeout_seconds = 60;  // 0: none
   bool check_signals = false;   // collective signals must be zero at the end
   bool check_bounds = false;    // every access of a kernel must lie inside one allocation
+  bool check_races = false;     // accesses to windows are ordered by signals
+  bool trace = false;           // what ThreadHost::trace() tells
+  bool seeded = false;  // host, ranks and cores are fibers of the calling thread, in an order drawn from seed
+  uint64_t seed = 0;
 };
 
 // Ranks as threads of this process.
@@ -148,6 +152,8 @@ class ThreadHost final : public Host {
   void run(const EntryInfo& entry, Params& params);
   // A kernel of a failed run did not stop: it still uses the memory of the parameters.
   bool abandoned() const;
+  // What happened so far, as a trace in JSON; empty without RunOptions::trace. Not while a run is going on.
+  std::string trace() const;
 
   int64_t world_size() const override;
   Domain domain(const char* name, const std::vector<int64_t>& devices,

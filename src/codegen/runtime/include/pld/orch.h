@@ -206,11 +206,15 @@ inline void* pld_element(const ChipTensor& t, std::initializer_list<int64_t> ind
 }
 template <class T>
 inline T pld_read(const ChipTensor& t, std::initializer_list<int64_t> index) {
-  return *static_cast<const T*>(pld_element(t, index, sizeof(T)));
+  const auto* p = static_cast<const T*>(pld_element(t, index, sizeof(T)));
+  ::pld::sim::observe_cell(p, static_cast<int32_t>(sizeof(T)), ::pld::sim::AccessKind::read);
+  return *p;
 }
 template <class T, class V>
 inline void pld_write(const ChipTensor& t, std::initializer_list<int64_t> index, V value) {
-  *static_cast<T*>(pld_element(t, index, sizeof(T))) = static_cast<T>(value);
+  auto* p = static_cast<T*>(pld_element(t, index, sizeof(T)));
+  ::pld::sim::observe_cell(p, static_cast<int32_t>(sizeof(T)), ::pld::sim::AccessKind::write);
+  *p = static_cast<T>(value);
 }
 
 // Calls f(flat number, pointer) for every element in row-major order.
@@ -228,9 +232,27 @@ inline void pld_for_each(const ChipTensor& t, F f) {
     f(n, base + at);
   }
 }
+inline ::pld::sim::Observed pld_observe(const ChipTensor& t, ::pld::sim::AccessKind kind) {
+  if (!::pld::sim::observing) return {};
+  const auto bytes = static_cast<int32_t>(::pld::size_of(t.dtype));
+  ::pld::sim::Access a{
+      reinterpret_cast<const char*>(t.buffer.addr) + t.start_offset * static_cast<uint64_t>(bytes),
+      {1, 1, 1, 1, 1},
+      {1, 1, 1, 1, 1},
+      bytes,
+      kind};
+  for (uint32_t i = 0; i < t.ndims; ++i) {
+    const size_t at = 5 - t.ndims + i;
+    a.shape[at] = t.shapes[i];
+    a.stride[at] = t.strides[i];
+  }
+  return ::pld::sim::Observed(a);
+}
+
 template <class T, class V>
 inline void pld_fill(const ChipTensor& t, V value) {
   const T v = static_cast<T>(value);
+  const auto seen = pld_observe(t, ::pld::sim::AccessKind::write);
   pld_for_each<T>(t, [v](uint64_t, T* p) { *p = v; });
 }
 

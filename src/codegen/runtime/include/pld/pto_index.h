@@ -211,6 +211,7 @@ inline void MGATHER(const D& d, const G& g, const I& index) {
       at += row % g.GetShape(i) * g.GetStride(i);
       row /= g.GetShape(i);
     }
+    ::pld::sim::observe_cell(g.data() + at, static_cast<int32_t>(sizeof(T)), ::pld::sim::AccessKind::read);
     return g.data() + at;
   };
   for (int64_t r = 0; r < d.GetValidRow(); ++r) {
@@ -239,6 +240,8 @@ inline void MSCATTER(const G& g, const S& s, const I& index) {
         at += row % g.GetShape(i) * g.GetStride(i);
         row /= g.GetShape(i);
       }
+      ::pld::sim::observe_cell(g.data() + at, static_cast<int32_t>(sizeof(typename G::DType)),
+                               ::pld::sim::AccessKind::write);
       g.data()[at] = s.at(r, c);
     }
   }

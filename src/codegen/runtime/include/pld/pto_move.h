@@ -68,11 +68,11 @@ inline constexpr bool has_atomic_add =
     std::is_same_v<T, int32_t> || std::is_same_v<T, int16_t> || std::is_same_v<T, int8_t>;
 
 template <class G>
-inline void observe_global(const G& g, ::pld::sim::AccessKind kind) {
-  if (!::pld::sim::observing) return;
+inline ::pld::sim::Observed observe_global(const G& g, ::pld::sim::AccessKind kind) {
+  if (!::pld::sim::observing) return {};
   ::pld::sim::Access a{g.data(), {}, {}, static_cast<int32_t>(sizeof(typename G::DType)), kind};
   for (int i = 0; i < 5; ++i) a.shape[i] = g.GetShape(i), a.stride[i] = g.GetStride(i);
-  ::pld::sim::observe(a);
+  return ::pld::sim::Observed(a);
 }
 
 // Calls f(pointer, first row) for every 2-D plane of the 5-D box.
@@ -125,7 +125,7 @@ inline void TLOAD(const TileT& t, const G& g) {
   static_assert(impl::layouts_fit<TileT, G>,
                 "TLOAD: row-major tiles take ND tensors, column-major ones DN tensors");
   impl::check_transfer("TLOAD", t, g);
-  impl::observe_global(g, ::pld::sim::AccessKind::read);
+  const auto seen = impl::observe_global(g, ::pld::sim::AccessKind::read);
   impl::for_planes(g, [&](const typename G::DType* p, int64_t row) {
     impl::copy_box(&t.at(row, 0), TileT::row_step, TileT::col_step, p, g.GetStride(3), g.GetStride(4),
                    g.GetShape(3), g.GetShape(4));
@@ -147,7 +147,7 @@ inline void TSTORE(const G& g, const TileT& t) {
   if constexpr (ATOMIC == AtomicType::AtomicAdd) {
     static_assert(impl::has_atomic_add<D>,
                   "atomic add serves float, half, bfloat16_t, int32_t, int16_t and int8_t");
-    impl::observe_global(g, ::pld::sim::AccessKind::atomic);
+    const auto seen = impl::observe_global(g, ::pld::sim::AccessKind::atomic);
     impl::for_planes(g, [&](D* p, int64_t row) {
       for (int64_t r = 0; r < g.GetShape(3); ++r) {
         for (int64_t c = 0; c < g.GetShape(4); ++c) {
@@ -156,7 +156,7 @@ inline void TSTORE(const G& g, const TileT& t) {
       }
     });
   } else {
-    impl::observe_global(g, ::pld::sim::AccessKind::write);
+    const auto seen = impl::observe_global(g, ::pld::sim::AccessKind::write);
     impl::for_planes(g, [&](D* p, int64_t row) {
       impl::copy_box(p, g.GetStride(3), g.GetStride(4), static_cast<const T*>(&t.at(row, 0)), TileT::row_step,
                      TileT::col_step, g.GetShape(3), g.GetShape(4));

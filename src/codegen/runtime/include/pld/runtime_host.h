@@ -4,8 +4,9 @@
 #pragma once
 #include <cstdlib>
 #include <cstring>
-#include <system_error>
+#include <stdexcept>
 
+#include "pld/runtime_observe.h"
 #include "pld/runtime_state.h"
 #include "pld/runtime_tensor.h"
 
@@ -16,6 +17,9 @@ namespace pld {
 int64_t Domain::size() const { return static_cast<int64_t>(state_->devices.size()); }
 
 namespace {
+// More than any machine has, and far from the end of the numbers.
+constexpr int64_t kMaxWindowBytes = int64_t{1} << 46;
+
 int64_t member(const DomainState& d, int64_t device) {
   const int64_t r = d.rank_of(device);
   if (r < 0)
@@ -71,17 +75,28 @@ void Host::sub_worker(const char* name, void (*fn)(const Args&), const Args& arg
 }
 
 Machine::Machine(const ProgramInfo& p, const RunOptions& o) : program(p), options(o) {
-  sim::observing = o.check_bounds;
+  sim::observing = o.check_bounds || o.check_races || o.trace || o.seeded;
+  if (o.check_races) races = std::make_unique<Races>(*this);
+  if (o.trace) trace = std::make_unique<Trace>();
   threads = static_cast<size_t>(o.ranks);
   for (int64_t r = 0; r < o.ranks; ++r) {
     workers.push_back(std::make_unique<Worker>());
     workers.back()->agent.machine = this;
     workers.back()->agent.device = r;
+    workers.back()->agent.clock = Races::worker(r);
   }
+  if (races != nullptr) races->clear();
   try {
-    for (auto& w : workers) w->thread = std::thread([this, &w] { worker_loop(*w); });
+    if (o.seeded) order = std::make_unique<Order>(*this, o.seed);
+    for (auto& w : workers) {
+      if (order != nullptr) {
+        order->start([this, &w] { worker_loop(*w); });
+      } else {
+        w->thread = std::thread([this, &w] { worker_loop(*w); });
+      }
+    }
     watchdog = std::thread([this] { watchdog_loop(); });
-  } catch (const std::system_error& e) {  // the system's limit of threads
+  } catch (const std::exception& e) {  // the system's limit of threads or memory
     end_threads();
     throw Error(text("%lld ranks cannot be started, each is a thread: %s", static_cast<long long>(o.ranks),
                      e.what()));
@@ -92,7 +107,7 @@ Machine::~Machine() { end_threads(); }
 
 void Machine::end_threads() {
   {
-    std::lock_guard lock(mutex);
+    std::unique_lock lock(mutex);
     quit = true;
     for (auto& w : workers) w->wake.notify_one();
     for (auto& h : helpers) {
@@ -100,11 +115,14 @@ void Machine::end_threads() {
       h->wake.notify_one();
     }
     watchdog_wake.notify_one();
+    if (order != nullptr) order->finish(lock);
   }
   for (auto& w : workers) {
     if (w->thread.joinable()) w->thread.join();
   }
-  for (auto& h : helpers) h->thread.join();
+  for (auto& h : helpers) {
+    if (h->thread.joinable()) h->thread.join();
+  }
   if (watchdog.joinable()) watchdog.join();
 }
 
@@ -117,12 +135,13 @@ void Machine::begin_run() {
   next_domain = 0;
   host_tensors.clear();
   regions.clear();
+  if (races != nullptr) races->clear();
   for (const auto& d : domains) {
     for (size_t r = 0; r < d->windows.size(); ++r) {
       std::memset(d->windows[r].get(), 0, static_cast<size_t>(d->window_bytes));
       for (const auto& s : d->slots) {
-        regions.push_back({reinterpret_cast<const char*>(d->windows[r].get()) + s.offset, s.bytes,
-                           text("%s.%s", d->name.c_str(), s.name.c_str()), static_cast<int64_t>(r)});
+        add_region({reinterpret_cast<const char*>(d->windows[r].get()) + s.offset, s.bytes,
+                    text("%s.%s", d->name.c_str(), s.name.c_str()), static_cast<int64_t>(r), d->devices[r]});
       }
     }
   }
@@ -135,16 +154,27 @@ void Machine::sync() {
   std::unique_lock lock(mutex);
   if (busy_workers > 0 && !stopping) {
     now_inactive();
-    idle.wait(lock, [this] { return busy_workers == 0 || stopping; });
+    pause(lock, idle, [this] { return busy_workers == 0 || stopping; });
     ++active;
   }
-  if (!stopping) return;
+  if (!stopping) {
+    for (size_t i = 0; races != nullptr && i < workers.size(); ++i)
+      races->order(Races::worker(static_cast<int64_t>(i)), Races::kHost);
+    return;
+  }
   // Kernels notice the end of the run in their waits; one that computes for ever does not.
-  if (!idle.wait_for(lock, std::chrono::seconds(2), [this] { return busy_workers == 0; })) abandoned = true;
-  throw Error(error, error_code);
+  if (order != nullptr) {
+    order->wait(lock, [this] { return busy_workers == 0; });
+  } else if (!idle.wait_for(lock, std::chrono::seconds(2), [this] { return busy_workers == 0; }))
+    abandoned = true;
+  const std::string raced = races != nullptr ? races->report() : std::string();
+  throw Error(raced.empty() ? error : error + "\n" + raced, error_code);
 }
 
 void Machine::check_signals() const {
+  constexpr int kShown = 8;
+  std::string wrong;
+  int count = 0;
   for (const auto& d : domains) {
     for (const auto& s : d->slots) {
       if (s.use != SlotUse::signal) continue;
@@ -152,14 +182,16 @@ void Machine::check_signals() const {
         for (int64_t i = 0; i < s.bytes / 4; ++i) {
           int32_t v = 0;
           std::memcpy(&v, d->windows[r].get() + s.offset + i * 4, 4);
-          if (v == 0) continue;
-          throw Error(text("signal %s.%s: cell %lld on rank %zu is %d at the end of the run, not 0",
-                           d->name.c_str(), s.name.c_str(), static_cast<long long>(i), r, v),
-                      4);
+          if (v == 0 || count++ >= kShown) continue;
+          wrong += text("%ssignal %s.%s: cell %lld on rank %zu is %d at the end of the run, not 0",
+                        wrong.empty() ? "" : "\n", d->name.c_str(), s.name.c_str(), static_cast<long long>(i),
+                        r, v);
         }
       }
     }
   }
+  if (count > kShown) wrong += text("\n%d more cells are not 0", count - kShown);
+  if (count > 0) throw Error(wrong, 4);
 }
 
 ThreadHost::ThreadHost(const ProgramInfo& program, const RunOptions& options) {
@@ -188,6 +220,10 @@ Domain ThreadHost::domain(const char* name, const std::vector<int64_t>& devices,
     if (s.bytes < 0)
       throw Error(
           text("buffer %s of domain %s has %lld bytes", s.name, name, static_cast<long long>(s.bytes)));
+    if (s.bytes > kMaxWindowBytes - offset) {
+      throw Error(text("buffer %s of domain %s has %lld bytes; the window of a rank has at most %lld", s.name,
+                       name, static_cast<long long>(s.bytes), static_cast<long long>(kMaxWindowBytes)));
+    }
     d->slots.push_back({s.name, s.bytes, offset, s.use});
     offset += (s.bytes + 31) / 32 * 32;
   }
@@ -210,6 +246,13 @@ Domain ThreadHost::domain(const char* name, const std::vector<int64_t>& devices,
       ++m.next_domain;
       return Domain(&old);
     }
+    for (size_t i = m.next_domain; i < m.domains.size(); ++i) {
+      for (const auto& window : m.domains[i]->windows) {
+        const char* base = reinterpret_cast<const char*>(window.get());
+        m.regions.erase(m.regions.lower_bound(base),
+                        m.regions.lower_bound(base + m.domains[i]->window_bytes));
+      }
+    }
     m.domains.resize(m.next_domain);  // this run goes another way than the one before
   }
   d->contexts.resize(devices.size());
@@ -221,8 +264,8 @@ Domain ThreadHost::domain(const char* name, const std::vector<int64_t>& devices,
     std::memset(p, 0, static_cast<size_t>(d->window_bytes));
     d->windows.emplace_back(static_cast<unsigned char*>(p), std::free);
     for (const auto& s : d->slots) {
-      m.regions.push_back({static_cast<const char*>(p) + s.offset, s.bytes,
-                           text("%s.%s", d->name.c_str(), s.name.c_str()), static_cast<int64_t>(r)});
+      m.add_region({static_cast<const char*>(p) + s.offset, s.bytes,
+                    text("%s.%s", d->name.c_str(), s.name.c_str()), static_cast<int64_t>(r), devices[r]});
     }
   }
   for (size_t r = 0; r < devices.size(); ++r) {
@@ -284,13 +327,19 @@ void ThreadHost::submit(int64_t device, const char* chip, const Args& args, Plac
     }
     task->tensors.push_back(c);
   }
-  std::lock_guard lock(m.mutex);
+  std::unique_lock lock(m.mutex);
   if (m.stopping) throw Error(m.error, m.error_code);
+  if (m.races != nullptr) m.races->release(Races::kHost, task->submitted);
   if (sim::observing) {
+    for (const Args::Item& item : args.tensors()) {  // memory of a caller that binds no parameters
+      const Tensor& t = item.tensor;
+      if (t.window || !t.contiguous() || m.region_of(t.data) != nullptr) continue;
+      m.add_region({static_cast<const char*>(t.data), t.size() * size_of(t.dtype),
+                    text("parameter %s", t.name != nullptr ? t.name : "?"), -1});
+    }
     for (const Staging& s : task->staging) {
-      m.regions.push_back({reinterpret_cast<const char*>(s.packed.get()),
-                           s.tensor.size() * size_of(s.tensor.dtype),
-                           text("parameter %s", s.tensor.name != nullptr ? s.tensor.name : "?"), -1});
+      m.add_region({reinterpret_cast<const char*>(s.packed.get()), s.tensor.size() * size_of(s.tensor.dtype),
+                    text("parameter %s", s.tensor.name != nullptr ? s.tensor.name : "?"), -1});
     }
   }
   Worker& w = *m.workers[static_cast<size_t>(device)];
@@ -301,6 +350,8 @@ void ThreadHost::submit(int64_t device, const char* chip, const Args& args, Plac
     ++m.active;
     w.wake.notify_one();
   }
+  lock.unlock();
+  if (m.order != nullptr) m.order->step();
 }
 
 void ThreadHost::sync() { machine_->sync(); }
@@ -311,7 +362,7 @@ Tensor ThreadHost::tensor(Extents shape, DType dtype) {
   auto memory = std::make_unique<unsigned char[]>(bytes + 32);  // zeroed
   t.data = memory.get();
   std::lock_guard lock(machine_->mutex);
-  machine_->regions.push_back(
+  machine_->add_region(
       {reinterpret_cast<const char*>(t.data), static_cast<int64_t>(bytes), "a host tensor", -1});
   machine_->host_tensors.push_back(std::move(memory));
   return t;
@@ -327,7 +378,7 @@ void ThreadHost::run(const EntryInfo& entry, Params& params) {
       const Tensor& t = params[p.name];
       int64_t span = t.size() == 0 ? 0 : 1;
       for (int i = 0; i < t.rank && span != 0; ++i) span += (t.shape[i] - 1) * t.strides[i];
-      m.regions.push_back(
+      m.add_region(
           {static_cast<const char*>(t.data), span * size_of(t.dtype), text("parameter %s", p.name), -1});
     }
   }
@@ -352,6 +403,13 @@ void ThreadHost::run(const EntryInfo& entry, Params& params) {
     m.active = 0;
   }
   if (m.options.check_signals) m.check_signals();
+  if (m.races == nullptr) return;
+  const std::string raced = m.races->report();
+  if (!raced.empty()) throw Error(raced, 4);
+}
+
+std::string ThreadHost::trace() const {
+  return machine_->trace != nullptr ? machine_->trace->json(machine_->program.name) : std::string();
 }
 
 void run(const ProgramInfo& program, const EntryInfo& entry, Params& params, const RunOptions& options) {
@@ -359,46 +417,4 @@ void run(const ProgramInfo& program, const EntryInfo& entry, Params& params, con
   host.run(entry, params);
 }
 
-namespace sim {
-
-void observe(const Access& a) {
-  int64_t span = 1;
-  for (int i = 0; i < 5; ++i) {
-    if (a.shape[i] <= 0) return;
-    span += (a.shape[i] - 1) * a.stride[i];
-  }
-  if (context.agent == nullptr) return;
-  const int64_t bytes = span * a.element_bytes;
-  const char* p = static_cast<const char*>(a.base);
-  Machine& m = *context.agent->machine;
-  std::unique_lock lock(m.mutex);
-  const Region* region = m.region_of(p);
-  if (region != nullptr && p + bytes <= region->base + region->bytes) return;
-  std::string where = text("memory outside of every window and tensor");
-  if (region == nullptr) {  // say what is near
-    int64_t best = 1 << 20;
-    for (const Region& r : m.regions) {
-      const bool behind = p >= r.base + r.bytes;
-      const int64_t distance = behind ? p - (r.base + r.bytes) : r.base - p;
-      if (distance < 0 || distance >= best) continue;
-      best = distance;
-      where = text("memory outside of every window and tensor, %lld bytes %s %s (rank %lld)",
-                   static_cast<long long>(distance), behind ? "behind" : "before", r.name.c_str(),
-                   static_cast<long long>(r.rank));
-    }
-  } else {
-    where = text("%s (rank %lld), which has %lld bytes, at offset %lld", region->name.c_str(),
-                 static_cast<long long>(region->rank), static_cast<long long>(region->bytes),
-                 static_cast<long long>(p - region->base));
-  }
-  lock.unlock();
-  static const char* const kNames[] = {"reads", "writes", "adds to", "notifies", "waits on"};
-  throw Error(
-      text("%s:%d: kernel %s on rank %lld %s %lld bytes in %s", m.program.source, context.line,
-           context.kernel != nullptr ? context.kernel : "?", static_cast<long long>(context.agent->device),
-           kNames[static_cast<int>(a.kind)], static_cast<long long>(bytes), where.c_str()),
-      4);
-}
-
-}  // namespace sim
 }  // namespace pld

@@ -4,6 +4,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "pld/fill.h"
 #include "pld/main.h"
@@ -370,9 +371,15 @@ class Program {
     o.timeout_seconds = options_.timeout;
     o.check_signals = options_.check_signals;
     o.check_bounds = options_.check_bounds;
-    ThreadHost host(program_, o);
+    o.check_races = options_.check_races;
+    o.trace = !options_.trace.empty();
+    o.seeded = options_.seeded;
     std::vector<double> times;
-    for (int64_t i = 0; i < options_.repeat; ++i) {
+    std::unique_ptr<ThreadHost> host;
+    for (int64_t i = 0; i < options_.repeat * options_.schedules; ++i) {
+      o.seed = options_.order_seed + static_cast<uint64_t>(i % options_.schedules);
+      // An order must not depend on the runs before.
+      if (host == nullptr || options_.seeded) host = std::make_unique<ThreadHost>(program_, o);
       for (Bound& b : bound_) {
         if (b.initial.empty()) {
           std::fill(b.data.begin(), b.data.end(), static_cast<unsigned char>(0));
@@ -382,21 +389,87 @@ class Program {
       }
       const int64_t start = now_ns();
       try {
-        host.run(*entry_, params_);
+        host->run(*entry_, params_);
       } catch (const Error& e) {
-        if (!host.abandoned()) throw;
+        const std::string message = e.what() + (options_.seeded ? repeat_text(o.seed) : std::string());
+        if (!host->abandoned()) {
+          write_trace(*host);
+          throw Error(message, e.exit_code());
+        }
         // A kernel still runs and uses memory that must not go away: say why and leave at once.
-        std::fprintf(stderr, "error: %s\n", e.what());
+        std::fprintf(stderr, "error: %s\n", message.c_str());
         std::fflush(nullptr);
         std::_Exit(e.exit_code());
       }
       times.push_back(static_cast<double>(now_ns() - start) / 1e6);
+      if (options_.schedules > 1) compare_orders(i, o.seed);
     }
+    write_trace(*host);
     if (options_.timing) {
       std::sort(times.begin(), times.end());
       std::fprintf(stderr, "time of %zu runs: min %.3f ms, median %.3f ms, max %.3f ms\n", times.size(),
                    times.front(), times[times.size() / 2], times.back());
     }
+  }
+
+  void write_trace(const ThreadHost& host) const {
+    if (options_.trace.empty()) return;
+    npy::write_file(options_.trace, host.trace());
+  }
+
+  std::string repeat_text(uint64_t seed) const {
+    return text("\n  to see this order again: %s --schedule=seeded --seed=%llu", options_.invocation.c_str(),
+                static_cast<unsigned long long>(seed));
+  }
+
+  // The results of all orders are those of the first one, to the bit.
+  void compare_orders(int64_t number, uint64_t seed) {
+    if (number == 0) {
+      for (const Bound& b : bound_) first_.push_back(b.data);
+      return;
+    }
+    for (size_t k = 0; k < bound_.size(); ++k) {
+      const Bound& b = bound_[k];
+      if (b.info->dir == Dir::in || b.data == first_[k]) continue;
+      const size_t step = static_cast<size_t>(size_of(b.info->dtype));
+      size_t differences = 0, first = 0;
+      for (size_t i = 0; i * step < b.data.size(); ++i) {
+        if (std::memcmp(&b.data[i * step], &first_[k][i * step], step) == 0) continue;
+        if (differences++ == 0) first = i;
+      }
+      throw Error(
+          text("%s depends on the order of the ranks: %zu of %zu elements differ; first at [%s]: %s with "
+               "seed %llu, %s with seed %llu\n  the other order: %s --schedule=seeded --seed=%llu",
+               b.info->name, differences, b.data.size() / step, index_text(b, first).c_str(),
+               value_text(b.info->dtype, &first_[k][first * step]).c_str(),
+               static_cast<unsigned long long>(options_.order_seed),
+               value_text(b.info->dtype, &b.data[first * step]).c_str(),
+               static_cast<unsigned long long>(seed), options_.invocation.c_str(),
+               static_cast<unsigned long long>(options_.order_seed)) +
+              repeat_text(seed),
+          4);
+    }
+  }
+
+  // Enough digits to tell any two values of the type apart.
+  static std::string value_text(DType d, const void* p) {
+    if (d == i64 || d == u64) {
+      int64_t s = 0;
+      std::memcpy(&s, p, 8);
+      return d == i64 ? text("%lld", static_cast<long long>(s))
+                      : text("%llu", static_cast<unsigned long long>(s));
+    }
+    return text("%.*g", d == f32 ? 9 : (d == f16 ? 5 : (d == bf16 ? 4 : 10)), fill::load(d, p));
+  }
+
+  static std::string index_text(const Bound& b, size_t element) {
+    std::string index;
+    for (size_t i = b.shape.size(); i-- > 0;) {
+      const size_t e = static_cast<size_t>(b.shape[i]);
+      index = std::to_string(element % e) + (index.empty() ? "" : ", ") + index;
+      element /= e;
+    }
+    return index;
   }
 
   const Bound& output(const std::string& name) const {
@@ -414,17 +487,7 @@ class Program {
     const size_t row = b.shape.empty() || b.shape.back() == 0 ? 1 : static_cast<size_t>(b.shape.back());
     for (size_t i = 0; i < count; ++i) {
       const void* p = &b.data[i * step];
-      int64_t s = 0;
-      uint64_t u = 0;
-      if (d == i64) {
-        std::memcpy(&s, p, 8);
-        std::printf("%lld", static_cast<long long>(s));
-      } else if (d == u64) {
-        std::memcpy(&u, p, 8);
-        std::printf("%llu", static_cast<unsigned long long>(u));
-      } else {
-        std::printf("%.*g", d == f32 ? 9 : (d == f16 ? 5 : (d == bf16 ? 4 : 10)), fill::load(d, p));
-      }
+      std::fputs(value_text(d, p).c_str(), stdout);
       std::putchar((i + 1) % row == 0 ? '\n' : ' ');
     }
   }
@@ -455,16 +518,9 @@ class Program {
       if (differences++ == 0) first = i;
     }
     if (differences == 0) return true;
-    std::string index;
-    size_t rest = first;
-    for (size_t i = b.shape.size(); i-- > 0;) {
-      const size_t e = static_cast<size_t>(b.shape[i]);
-      index = std::to_string(rest % e) + (index.empty() ? "" : ", ") + index;
-      rest /= e;
-    }
     std::fprintf(stderr,
                  "error: %s differs from %s in %zu of %zu elements; first at [%s]: got %.9g, want %.9g",
-                 p.name, n.file.c_str(), differences, b.data.size() / step, index.c_str(),
+                 p.name, n.file.c_str(), differences, b.data.size() / step, index_text(b, first).c_str(),
                  fill::load(p.dtype, &b.data[first * step]), fill::load(p.dtype, &want.data[first * step]));
     if (worst > 0) std::fprintf(stderr, "; largest difference %.3g", worst);
     std::fputc('\n', stderr);
@@ -493,6 +549,7 @@ class Program {
   std::vector<Bound> bound_;
   std::vector<Symbol> symbols_;
   std::vector<RankedAxis> ranked_;
+  std::vector<std::vector<unsigned char>> first_;  // of every parameter after the first order
   Params params_;
 };
 
@@ -501,7 +558,8 @@ class Program {
 
 int pld_main(int argc, char** argv, const pld::ProgramInfo& program) {
   try {
-    const pld::Options options = pld::parse_options(argc, argv);
+    pld::Options options = pld::parse_options(argc, argv);
+    if (options.invocation.empty()) options.invocation = pld::own_invocation(argc, argv);
     if (options.help) {
       pld::print_help(program);
       return 0;

@@ -38,6 +38,12 @@ struct Options {
   double timeout = 60;
   bool check_signals = false;
   bool check_bounds = false;
+  bool check_races = false;
+  bool seeded = false;
+  uint64_t order_seed = 0;
+  int64_t schedules = 1;
+  std::string trace;       // a file
+  std::string invocation;  // the command to repeat in messages; empty: this program's own
   std::string entry;
   bool help = false;
 };
@@ -84,9 +90,9 @@ void parse_checks(const std::string& value, Options& o) {
     } else if (name == "bounds") {
       o.check_bounds = true;
     } else if (name == "races") {
-      throw UsageError{"--check=races is not supported by this runtime; signals and bounds are"};
+      o.check_races = true;
     } else {
-      throw UsageError{"--check takes signals and bounds, not '" + name + "'"};
+      throw UsageError{"--check takes races, signals and bounds, not '" + name + "'"};
     }
     if (end == std::string::npos) return;
     at = end + 1;
@@ -95,6 +101,7 @@ void parse_checks(const std::string& value, Options& o) {
 
 Options parse_options(int argc, char** argv) {
   Options o;
+  const char* order = nullptr;
   for (int i = 1; i < argc; ++i) {
     std::string option = argv[i];
     if (option == "--help" || option == "-h") {
@@ -149,15 +156,44 @@ Options parse_options(int argc, char** argv) {
     } else if (option == "--entry") {
       o.entry = need();
     } else if (option == "--schedule") {
-      if (need() != "threads")
-        throw UsageError{"--schedule=" + value + " is not supported by this runtime; threads is"};
-    } else if (option == "--seed" || option == "--schedules" || option == "--trace") {
-      throw UsageError{option + " is not supported by this runtime"};
+      if (need() != "threads" && value != "seeded")
+        throw UsageError{"--schedule takes threads or seeded, not '" + value + "'"};
+      o.seeded = value == "seeded";
+    } else if (option == "--seed") {
+      o.order_seed = static_cast<uint64_t>(parse_integer(option, need(), 0));
+      order = "--seed";
+    } else if (option == "--schedules") {
+      o.schedules = parse_integer(option, need(), 1);
+      order = "--schedules";
+    } else if (option == "--trace") {
+      o.trace = need();
+      if (o.trace.empty()) throw UsageError{"--trace takes a file"};
+    } else if (option == "--invocation") {
+      o.invocation = need();
     } else {
       throw UsageError{"unknown option " + option};
     }
   }
+  if (order != nullptr && !o.seeded) {
+    throw UsageError{std::string(order) +
+                     " is about --schedule=seeded: threads run in the order that the machine gives"};
+  }
   return o;
+}
+
+// The command line without what a message about one order adds itself.
+std::string own_invocation(int argc, char** argv) {
+  std::string all = argv[0];
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const std::string option = word.substr(0, word.find('='));
+    if (option == "--schedule" || option == "--seed" || option == "--schedules") {
+      if (option == word) ++i;
+      continue;
+    }
+    all += " " + word;
+  }
+  return all;
 }
 
 std::string place_text(const ProgramInfo& program, Place p) {
@@ -199,8 +235,14 @@ void print_help(const ProgramInfo& program) {
       "  --rtol X, --atol X         tolerances for floats (1e-5, 1e-8); integers are compared exactly\n"
       "  --repeat N                 run N times, windows and outputs reset each time; times on stderr\n"
       "  --timeout SECONDS          end a run that takes longer (60; 0: never)\n"
-      "  --check=signals,bounds     signals of collectives are zero at the end; accesses stay inside of "
-      "tensors and windows\n"
+      "  --check=WHAT               races: accesses to windows are ordered by signals; signals: those of "
+      "collectives are zero at\n"
+      "                             the end; bounds: accesses stay inside of tensors and windows (with "
+      "commas)\n"
+      "  --schedule=threads|seeded  a thread for each rank, or all on one thread in an order drawn from a "
+      "seed\n"
+      "  --seed S --schedules K     the seeds S (0) to S + K - 1 (1): all results must agree bit for bit\n"
+      "  --trace FILE.json          what every rank did when, for Perfetto or about:tracing\n"
       "  --entry=NAME               which host function\n"
       "  --help                     this text\n"
       "\nExit code: 0 fine, 1 wrong input, 2 wrong command line, 4 deadlock, timeout, failed check or "

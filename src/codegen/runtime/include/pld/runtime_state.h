@@ -4,9 +4,12 @@
 #pragma once
 #include <atomic>
 #include <condition_variable>
+#include <cstdlib>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -23,13 +26,41 @@ class Machine;
 // Thrown through kernels of a run that is being ended; the reason is in the machine.
 struct Stop {};
 
+class Order;  // runtime_order.h
+class Races;  // runtime_race.h
+class Trace;  // runtime_trace.h
+
+// A vector clock: how much of every thread has happened before; threads that are missing count as 0.
+struct Clock {
+  std::vector<uint32_t> at;
+  uint32_t of(int thread) const {
+    return static_cast<size_t>(thread) < at.size() ? at[static_cast<size_t>(thread)] : 0;
+  }
+  uint32_t& of(int thread) {
+    if (static_cast<size_t>(thread) >= at.size()) at.resize(static_cast<size_t>(thread) + 1);
+    return at[static_cast<size_t>(thread)];
+  }
+  void join(const Clock& other) {
+    if (at.size() < other.at.size()) at.resize(other.at.size());
+    for (size_t i = 0; i < other.at.size(); ++i) {
+      if (at[i] < other.at[i]) at[i] = other.at[i];
+    }
+  }
+};
+
+struct FreeMemory {
+  void operator()(void* p) const { std::free(p); }
+};
+
 namespace sim {
+
+inline const Context nowhere{};
 
 // A thread that runs kernels. Fields but `go` belong to the machine's mutex.
 struct Agent {
   Machine* machine = nullptr;
   int64_t device = -1;
-  const Context* context = nullptr;  // of its thread; chip, kernel and line are read from elsewhere
+  const Context* context = &nowhere;  // of its thread; chip, kernel and line are read from elsewhere
 
   enum class Wait : uint8_t { none, cell, message, event, join };
   Wait wait = Wait::none;
@@ -39,6 +70,10 @@ struct Agent {
   const void* object = nullptr;  // Wait::message, Wait::event: what it waits for
   int number = 0;                // its direction or id, for the report
   std::atomic<int> go{0};        // set to 1 to let it go on, to 2 to make it stop
+  int core = 0;                  // of the launch: block and lane, counted together
+  int clock = 0;                 // number of its clock in Races
+  std::vector<size_t> spans;     // open transfers, with --trace
+  std::unique_ptr<CoreMemory, FreeMemory> memory;
 };
 
 // FIFOs and events of one block, under the machine's mutex.
@@ -48,10 +83,12 @@ struct Pipes {
     int id;
     int lane;
     std::deque<Message*> messages;
+    std::deque<Clock> sent;  // of the messages, with --check=races
   };
   struct Event {
     int id;
     int count;
+    Clock set;
   };
   std::deque<Fifo> fifos;  // addresses stay valid
   std::deque<Event> events;
@@ -64,16 +101,35 @@ struct Launch {
   int parties = 1;
   int arrived = 0;
   int generation = 0;
+  Clock arrivals[2];  // of even and odd generations: nobody leaves one before all have arrived there
+};
+
+void delete_message(Message* m);
+struct DeleteMessage {
+  void operator()(Message* m) const { delete_message(m); }
 };
 
 }  // namespace sim
 
-// Memory that kernels may touch, for --check=bounds and for naming signals.
+// Rows of `columns` cells each, aligned, every row on a line of its own behind a line break and two blanks.
+std::string table(const std::vector<std::string>& cells, size_t columns);
+
+// What else a thread is in the middle of; swapped together with sim::context.
+struct Running {
+  PldScope* scope = nullptr;  // innermost
+  const ChipInfo* chip = nullptr;
+  uint64_t tasks = 0;
+  std::unique_ptr<sim::Message, sim::DeleteMessage> popped;  // the last message
+};
+inline thread_local Running running;
+
+// Memory that kernels may touch, for reports and for naming signals.
 struct Region {
   const char* base;
   int64_t bytes;
-  std::string name;  // as in a message: "comm_d0.sig_buf", "parameter xs"
-  int64_t rank;      // domain rank, -1: host memory
+  std::string name;     // as in a message: "comm_d0.sig_buf", "parameter xs"
+  int64_t rank;         // domain rank, -1: host memory
+  int64_t device = -1;  // whose window it is in
 };
 
 struct DomainState {
@@ -111,6 +167,7 @@ struct Task {
   std::vector<uint64_t> scalars;
   std::vector<Staging> staging;
   Place place;
+  Clock submitted;  // with --check=races
 };
 
 // A pool thread that runs blocks of SPMD launches and lanes of mixed tasks.
@@ -163,7 +220,11 @@ class Machine {
   std::vector<std::unique_ptr<DomainState>> domains;
   size_t next_domain = 0;  // of this run
   std::vector<std::unique_ptr<unsigned char[]>> host_tensors;
-  std::vector<Region> regions;
+  std::map<const char*, Region> regions;  // by base; they do not overlap
+
+  std::unique_ptr<Order> order;  // seeded schedule
+  std::unique_ptr<Races> races;  // --check=races
+  std::unique_ptr<Trace> trace;  // --trace
 
   std::thread watchdog;
   std::condition_variable watchdog_wake;
@@ -172,9 +233,11 @@ class Machine {
   // With the mutex held:
   void let_go(sim::Agent& agent, int how = 1);   // takes it off the waiting list and counts it active
   void now_inactive();                           // one thread less can make progress
+  void wake(const int32_t* cell);                // who waits for what the cell has now
   bool wake_satisfied();                         // waiting agents whose cell satisfies them by now
   void fail(const std::string& text, int code);  // first error wins; stops everybody
   std::string describe(const char* headline) const;
+  std::string hint(const sim::Agent& agent) const;  // what may be wrong with its wait: a line, or nothing
   std::string signal_name(const int32_t* cell, std::string* notifiers) const;
   const Region* region_of(const void* address) const;
 
@@ -182,13 +245,21 @@ class Machine {
   template <class F>
   void block(sim::Agent& agent, sim::Agent::Wait wait, F ready);
 
+  // Blocks the calling thread, with the mutex held.
+  template <class F>
+  void pause(std::unique_lock<std::mutex>& lock, std::condition_variable& wake, F ready);
+
+  void add_region(Region region);
   Helper& helper();  // takes a free one or starts one; mutex held
   void worker_loop(Worker& w);
   void helper_loop(Helper& h);
   void watchdog_loop();
   void sync();
   void begin_run();
+  void end_run();
   void check_signals() const;
+  // The region that the bytes lie in; ends the run with --check=bounds if there is none.
+  const Region* inside(const char* address, int64_t bytes, sim::AccessKind kind) const;
 };
 
 }  // namespace pld

@@ -6,14 +6,12 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "pld/runtime_observe.h"
+#include "pld/runtime_pipes.h"
 #include "pld/runtime_state.h"
 
 namespace pld {
 namespace {
-
-thread_local PldScope* innermost_scope = nullptr;
-thread_local const ChipInfo* current_chip = nullptr;
-thread_local uint64_t task_count = 0;
 
 template <class T>
 void put(T& place, T value) {
@@ -51,6 +49,7 @@ struct Job {
   const CoreTaskArgs* args;
   int32_t block;
   int32_t sub_block;
+  int32_t core;  // of the launch
   sim::Pipes* pipes;
   struct Group* group;
   sim::Context origin;  // of the thread that launched it
@@ -60,6 +59,7 @@ struct Group {
   int remaining = 0;
   bool joining = false;
   std::condition_variable done;
+  Clock ended;  // of the jobs on helpers, with --check=races
 };
 
 void run_kernel(const Job& job) {
@@ -75,6 +75,11 @@ void run_kernel(const Job& job) {
   args[kPldLocalContextSlot] = static_cast<int64_t>(reinterpret_cast<intptr_t>(&local));
   args[kPldGlobalContextSlot] = static_cast<int64_t>(reinterpret_cast<intptr_t>(&global));
   Here here(job.kernel->name);
+  Machine& m = *job.machine;
+  const sim::Agent* agent = sim::context.agent;
+  const Spanned span(
+      m, agent->device, agent->core, "kernel", [&] { return std::string(job.kernel->name); },
+      [&] { return text("\"block\": %d, \"line\": %d", job.block, job.kernel->place.line); });
   sim::Pipes* outer = sim::context.pipes;
   sim::context.pipes = job.pipes;
   job.kernel->fn(args);
@@ -100,14 +105,29 @@ void guarded(Machine& m, F f) {
 void run_together(Machine& m, std::vector<Job>& jobs) {
   Group group;
   group.remaining = static_cast<int>(jobs.size()) - 1;
+  sim::Agent& self = *sim::context.agent;
   {
     std::lock_guard lock(m.mutex);
     if (m.stopping) throw Stop{};
+    std::vector<Helper*> crew;
+    try {
+      while (crew.size() + 1 < jobs.size()) crew.push_back(&m.helper());
+    } catch (const std::exception& e) {  // the system's limit of threads or memory
+      m.free_helpers.insert(m.free_helpers.end(), crew.begin(), crew.end());
+      sim::fail("a launch that runs on %zu cores at once needs as many threads: %s", jobs.size(), e.what());
+    }
+    Clock launch;
+    if (m.races != nullptr) m.races->release(self.clock, launch);
     for (size_t i = 1; i < jobs.size(); ++i) {
       jobs[i].group = &group;
       jobs[i].origin = sim::context;
-      Helper& h = m.helper();
-      h.agent.device = sim::context.agent->device;
+      Helper& h = *crew[i - 1];
+      h.agent.device = self.device;
+      h.agent.core = jobs[i].core;
+      if (m.races != nullptr) {
+        h.agent.clock = m.races->core(self.device, jobs[i].core);
+        m.races->acquire(h.agent.clock, launch);
+      }
       h.run = [](void* p) {
         Job& job = *static_cast<Job*>(p);
         put(sim::context.chip, job.origin.chip);
@@ -122,14 +142,70 @@ void run_together(Machine& m, std::vector<Job>& jobs) {
   guarded(m, [&] { run_kernel(jobs[0]); });
   std::unique_lock lock(m.mutex);
   if (group.remaining > 0) {
-    sim::Agent& self = *sim::context.agent;
     group.joining = true;
     self.wait = sim::Agent::Wait::join;
     m.now_inactive();
-    group.done.wait(lock, [&] { return group.remaining == 0; });
+    m.pause(lock, group.done, [&] { return group.remaining == 0; });
     self.wait = sim::Agent::Wait::none;
   }
+  if (m.races != nullptr) m.races->acquire(self.clock, group.ended);
   if (m.stopping) throw Stop{};
+}
+
+// A core by itself still waits for the events that it sets.
+void run_alone(Machine& m, const KernelInfo& kernel, int32_t sub_block, const CoreTaskArgs& args,
+               int32_t block) {
+  sim::Launch launch;
+  launch.parties = 1;
+  sim::Pipes pipes;
+  pipes.lanes = 0;
+  pipes.launch = &launch;
+  run_kernel({&m, &kernel, &args, block, sub_block, block, &pipes, nullptr, {}});
+}
+
+// One block after the other on this thread. They run at the same time on a device, so with --check=races each has a
+// clock of its own; a seeded schedule runs them in any order.
+void run_blocks(Machine& m, const KernelInfo& kernel, int32_t sub_block, const CoreTaskArgs& args,
+                int32_t blocks) {
+  sim::Agent& self = *sim::context.agent;
+  if (blocks == 1) {
+    run_alone(m, kernel, sub_block, args, 0);
+    return;
+  }
+  struct Restore {
+    sim::Agent& agent;
+    int core, clock;
+    ~Restore() { agent.core = core, agent.clock = clock; }
+  };
+  Clock launch, ended;
+  {
+    const Restore restore{self, self.core, self.clock};
+    if (m.races != nullptr) {
+      std::lock_guard lock(m.mutex);
+      m.races->release(self.clock, launch);
+    }
+    std::vector<int32_t> order(static_cast<size_t>(blocks));
+    for (size_t i = 0; i < order.size(); ++i) {
+      order[i] = static_cast<int32_t>(i);
+      if (m.order != nullptr) std::swap(order[i], order[m.order->draw() % (i + 1)]);
+    }
+    for (const int32_t b : order) {
+      self.core = b;
+      if (m.races != nullptr) {
+        std::lock_guard lock(m.mutex);
+        self.clock = m.races->core(self.device, b);
+        if (self.clock != restore.clock) m.races->acquire(self.clock, launch);
+      }
+      run_alone(m, kernel, sub_block, args, b);
+      if (m.races != nullptr) {
+        std::lock_guard lock(m.mutex);
+        m.races->release(self.clock, ended);
+      }
+    }
+  }
+  if (m.races == nullptr) return;
+  std::lock_guard lock(m.mutex);
+  m.races->acquire(self.clock, ended);
 }
 
 }  // namespace
@@ -140,11 +216,16 @@ Helper& Machine::helper() {
     free_helpers.pop_back();
     return *h;
   }
-  helpers.push_back(std::make_unique<Helper>());
-  ++threads;
-  Helper& h = *helpers.back();
+  auto made = std::make_unique<Helper>();
+  Helper& h = *made;
   h.agent.machine = this;
-  h.thread = std::thread([this, &h] { helper_loop(h); });
+  if (order != nullptr) {
+    order->start([this, &h] { helper_loop(h); });
+  } else {
+    h.thread = std::thread([this, &h] { helper_loop(h); });
+  }
+  helpers.push_back(std::move(made));
+  ++threads;
   return h;
 }
 
@@ -153,7 +234,7 @@ void Machine::helper_loop(Helper& h) {
   std::unique_lock lock(mutex);
   h.agent.context = &sim::context;
   for (;;) {
-    h.wake.wait(lock, [&] { return h.run != nullptr || h.quit; });
+    pause(lock, h.wake, [&] { return h.run != nullptr || h.quit; });
     if (h.run == nullptr) return;
     const auto run = h.run;
     Group* group = static_cast<Job*>(h.argument)->group;
@@ -162,6 +243,7 @@ void Machine::helper_loop(Helper& h) {
     lock.lock();
     h.run = nullptr;
     free_helpers.push_back(&h);
+    if (races != nullptr) races->release(h.agent.clock, group->ended);
     if (--group->remaining == 0) {
       if (group->joining) ++active;
       group->done.notify_one();
@@ -175,18 +257,23 @@ void Machine::worker_loop(Worker& w) {
   std::unique_lock lock(mutex);
   w.agent.context = &sim::context;
   for (;;) {
-    w.wake.wait(lock, [&] { return !w.queue.empty() || quit; });
+    pause(lock, w.wake, [&] { return !w.queue.empty() || quit; });
     if (w.queue.empty()) return;
     while (!w.queue.empty()) {
       std::unique_ptr<Task> task = std::move(w.queue.front());
       w.queue.pop_front();
       const bool skip = stopping;
+      if (races != nullptr) races->acquire(w.agent.clock, task->submitted);
       lock.unlock();
       if (!skip) {
         guarded(*this, [&] {
           put(sim::context.chip, task->chip->name);
           put(sim::context.line, task->place.line);
-          current_chip = task->chip;
+          running.chip = task->chip;
+          const Spanned span(
+              *this, w.agent.device, 0, "dispatch", [&] { return std::string(task->chip->name); },
+              [&] { return text("\"line\": %d", task->place.line); });
+          if (order != nullptr) order->step();
           for (Staging& s : task->staging) {
             Tensor packed = s.tensor;
             packed.data = s.packed.get();
@@ -217,6 +304,11 @@ void Machine::worker_loop(Worker& w) {
         });
       }
       put(sim::context.chip, static_cast<const char*>(nullptr));
+      lock.lock();
+      if (sim::observing) {
+        for (const Staging& s : task->staging) regions.erase(reinterpret_cast<const char*>(s.packed.get()));
+      }
+      lock.unlock();
       task.reset();
       lock.lock();
     }
@@ -226,164 +318,18 @@ void Machine::worker_loop(Worker& w) {
   }
 }
 
-namespace sim {
-
-Message* new_message(int64_t rows, int64_t cols, int32_t element_bytes) {
-  auto* m = new Message{rows, cols, element_bytes, nullptr};
-  m->data = new unsigned char[static_cast<size_t>(rows * cols * element_bytes) + 1];
-  return m;
-}
-
-namespace {
-void delete_message(Message* m) {
-  if (m == nullptr) return;
-  delete[] m->data;
-  delete m;
-}
-
-Pipes::Fifo& fifo(Pipes& p, int direction, int id, int lane) {
-  for (Pipes::Fifo& f : p.fifos) {
-    if (f.direction == direction && f.id == id && f.lane == lane) return f;
-  }
-  p.fifos.push_back({direction, id, lane, {}});
-  return p.fifos.back();
-}
-
-Pipes::Event& event(Pipes& p, int id) {
-  for (Pipes::Event& e : p.events) {
-    if (e.id == id) return e;
-  }
-  p.events.push_back({id, 0});
-  return p.events.back();
-}
-
-Pipes& block_pipes() {
-  if (context.pipes == nullptr) fail("a cross-core operation in a task that has one core only");
-  return *context.pipes;
-}
-
-// A core by itself has nobody to hand data to.
-Pipes& joined_pipes() {
-  Pipes& p = block_pipes();
-  if (p.lanes == 0) fail("a cross-core operation in a task that has one core only");
-  return p;
-}
-
-void let_go_waiters(Machine& m, const void* object) {
-  for (size_t i = 0; i < m.waiting.size();) {
-    Agent* a = m.waiting[i];
-    if ((a->wait == Agent::Wait::message || a->wait == Agent::Wait::event) && a->object == object) {
-      m.let_go(*a);
-    } else {
-      ++i;
-    }
-  }
-}
-
-struct Kept {
-  Message* message = nullptr;
-  ~Kept() { delete_message(message); }
-};
-thread_local Kept kept;
-}  // namespace
-
-void push(int direction, int id, int lane, Message* message) {
-  Pipes& p = joined_pipes();
-  Machine& m = *context.agent->machine;
-  std::lock_guard lock(m.mutex);
-  Pipes::Fifo& f = fifo(p, direction, id, lane);
-  f.messages.push_back(message);
-  let_go_waiters(m, &f);
-}
-
-const Message& pop(int direction, int id, int lane) {
-  Pipes& p = joined_pipes();
-  Agent& a = *context.agent;
-  Machine& m = *a.machine;
-  Pipes::Fifo* f = nullptr;
-  {
-    std::lock_guard lock(m.mutex);
-    f = &fifo(p, direction, id, lane);
-    a.object = f;
-    a.number = direction * 64 + id;
-  }
-  m.block(a, Agent::Wait::message, [&] { return !f->messages.empty(); });
-  std::lock_guard lock(m.mutex);
-  delete_message(kept.message);
-  kept.message = f->messages.front();
-  f->messages.pop_front();
-  return *kept.message;
-}
-
-int lanes() { return joined_pipes().lanes; }
-
-void set_event(int id) {
-  Pipes& p = block_pipes();
-  Machine& m = *context.agent->machine;
-  std::lock_guard lock(m.mutex);
-  Pipes::Event& e = event(p, id);
-  ++e.count;
-  let_go_waiters(m, &e);
-}
-
-void wait_event(int id) {
-  Pipes& p = block_pipes();
-  Agent& a = *context.agent;
-  Machine& m = *a.machine;
-  Pipes::Event* e = nullptr;
-  {
-    std::lock_guard lock(m.mutex);
-    e = &event(p, id);
-    a.object = e;
-    a.number = id;
-  }
-  for (;;) {  // several may be let go by one set
-    bool taken = false;
-    m.block(a, Agent::Wait::event, [&] { return e->count > 0; });
-    {
-      std::lock_guard lock(m.mutex);
-      if (e->count > 0) --e->count, taken = true;
-    }
-    if (taken) return;
-  }
-}
-
-void sync_all() {
-  if (context.pipes == nullptr || context.pipes->launch == nullptr) return;
-  Launch& l = *context.pipes->launch;
-  Agent& a = *context.agent;
-  Machine& m = *a.machine;
-  int generation = 0;
-  {
-    std::lock_guard lock(m.mutex);
-    generation = l.generation;
-    a.object = &l;
-    a.number = -1;
-    if (++l.arrived == l.parties) {
-      l.arrived = 0;
-      ++l.generation;
-      let_go_waiters(m, &l);
-      return;
-    }
-  }
-  m.block(a, Agent::Wait::event, [&] { return l.generation != generation; });
-}
-
-}  // namespace sim
 }  // namespace pld
 
-PldScope::PldScope(PTO2ScopeMode) : outer_(pld::innermost_scope) { pld::innermost_scope = this; }
+PldScope::PldScope(PTO2ScopeMode) : outer_(pld::running.scope) { pld::running.scope = this; }
 
 PldScope::~PldScope() {
-  pld::innermost_scope = static_cast<PldScope*>(outer_);
+  pld::running.scope = static_cast<PldScope*>(outer_);
   auto* b = static_cast<pld::ScopeBlock*>(blocks_);
   if (b != nullptr && pld::sim::observing) {
     pld::Machine& m = *pld::sim::context.agent->machine;
     std::lock_guard lock(m.mutex);
-    for (auto* i = b; i != nullptr; i = i->next) {
-      const char* base = reinterpret_cast<const char*>(i->tensor.buffer.addr);
-      std::erase_if(m.regions, [&](const pld::Region& r) { return r.base == base; });
-    }
+    for (auto* i = b; i != nullptr; i = i->next)
+      m.regions.erase(reinterpret_cast<const char*>(i->tensor.buffer.addr));
   }
   while (b != nullptr) {
     auto* next = b->next;
@@ -393,7 +339,7 @@ PldScope::~PldScope() {
 }
 
 ChipTensor* pld_scope_tensor(const TensorCreateInfo& info) {
-  if (pld::innermost_scope == nullptr) pld::sim::fail("a tensor is made outside of every scope");
+  if (pld::running.scope == nullptr) pld::sim::fail("a tensor is made outside of every scope");
   uint64_t count = 1;
   for (uint32_t i = 0; i < info.ndims; ++i) count *= info.shapes[i];
   const uint64_t bytes = count * static_cast<uint64_t>(pld::size_of(info.dtype));
@@ -404,8 +350,8 @@ ChipTensor* pld_scope_tensor(const TensorCreateInfo& info) {
   }
   std::memset(p, 0, kHeader + bytes + 32);
   auto* block = static_cast<pld::ScopeBlock*>(p);
-  block->next = static_cast<pld::ScopeBlock*>(pld::innermost_scope->blocks_);
-  pld::innermost_scope->blocks_ = block;
+  block->next = static_cast<pld::ScopeBlock*>(pld::running.scope->blocks_);
+  pld::running.scope->blocks_ = block;
   ChipTensor& t = block->tensor;
   t.buffer.addr = reinterpret_cast<uint64_t>(static_cast<unsigned char*>(p) + kHeader);
   t.buffer.size = bytes;
@@ -423,15 +369,15 @@ ChipTensor* pld_scope_tensor(const TensorCreateInfo& info) {
   if (pld::sim::observing) {
     pld::Machine& m = *pld::sim::context.agent->machine;
     std::lock_guard lock(m.mutex);
-    m.regions.push_back({reinterpret_cast<const char*>(t.buffer.addr), static_cast<int64_t>(bytes),
-                         "an intermediate tensor", -1});
+    m.add_region({reinterpret_cast<const char*>(t.buffer.addr), static_cast<int64_t>(bytes),
+                  "an intermediate tensor", -1});
   }
   return &t;
 }
 
 TaskOutputTensors rt_submit_task(const MixedKernels& kernels, const CoreTaskArgs& args) {
   using namespace pld;
-  const ChipInfo* chip = current_chip;
+  const ChipInfo* chip = running.chip;
   if (chip == nullptr || sim::context.agent == nullptr)
     sim::fail("a task is submitted outside of a dispatch");
   Machine& m = *sim::context.agent->machine;
@@ -452,18 +398,11 @@ TaskOutputTensors rt_submit_task(const MixedKernels& kernels, const CoreTaskArgs
   if (blocks < 1) sim::fail("a task is launched on %d blocks", blocks);
 
   TaskOutputTensors out = args.made();
-  out.set_id({++task_count});
+  out.set_id({++running.tasks});
   const bool together = args.launch_spec.require_sync_start && blocks > 1;
+  visible(m);
   if (part_count == 1 && !together) {
-    for (int32_t b = 0; b < blocks; ++b) {
-      // A core by itself still waits for the events that it sets.
-      sim::Launch launch;
-      launch.parties = 1;
-      sim::Pipes pipes;
-      pipes.lanes = 0;
-      pipes.launch = &launch;
-      run_kernel({&m, parts[0].kernel, &args, b, parts[0].sub_block, &pipes, nullptr, {}});
-    }
+    run_blocks(m, *parts[0].kernel, parts[0].sub_block, args, blocks);
     return out;
   }
   const int lanes = kernels.aiv1 != kInvalidKernel ? 2 : 1;
@@ -478,8 +417,16 @@ TaskOutputTensors rt_submit_task(const MixedKernels& kernels, const CoreTaskArgs
       pipes.back()->lanes = lanes;
       pipes.back()->launch = &launch;
       for (int i = 0; i < part_count; ++i) {
-        jobs.push_back(
-            {&m, parts[i].kernel, &args, first + b, parts[i].sub_block, pipes.back().get(), nullptr, {}});
+        const int32_t core = (first + b) * part_count + i;
+        jobs.push_back({&m,
+                        parts[i].kernel,
+                        &args,
+                        first + b,
+                        parts[i].sub_block,
+                        core,
+                        pipes.back().get(),
+                        nullptr,
+                        {}});
       }
     }
     run_together(m, jobs);
@@ -492,7 +439,7 @@ TaskOutputTensors rt_submit_task(const MixedKernels& kernels, const CoreTaskArgs
   return out;
 }
 
-PTO2TaskId rt_submit_dummy_task() { return {++pld::task_count}; }
+PTO2TaskId rt_submit_dummy_task() { return {++pld::running.tasks}; }
 
 void pld_assemble(const ChipTensor& t, const ChipTensor& part, std::initializer_list<int64_t> offsets) {
   using namespace pld;
@@ -516,6 +463,8 @@ void pld_assemble(const ChipTensor& t, const ChipTensor& part, std::initializer_
     count *= shapes[i++];
   }
   const ChipTensor to = t.view(shapes, offs);
+  const auto read = pld_observe(part, sim::AccessKind::read);
+  const auto written = pld_observe(to, sim::AccessKind::write);
   const uint64_t bytes = static_cast<uint64_t>(size_of(t.dtype));
   for (uint64_t n = 0; n < count; ++n) {
     uint64_t rest = n, a = to.start_offset, b = part.start_offset;

@@ -4,12 +4,14 @@
 #pragma once
 #include <sched.h>
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 
+#include "pld/runtime_order.h"
 #include "pld/runtime_state.h"
 
 namespace pld {
@@ -34,6 +36,9 @@ std::string text(const char* format, ...) {
 }
 
 namespace {
+
+// How long a kernel of a run that is being ended may take to notice.
+inline constexpr int64_t kGraceNs = 2000000000;
 
 // chip, kernel and line of a context are read by other threads for reports: relaxed atomics keep that
 // defined.
@@ -80,6 +85,18 @@ void Machine::let_go(sim::Agent& agent, int how) {
   agent.go.notify_one();
 }
 
+void Machine::wake(const int32_t* cell) {
+  for (size_t i = 0; i < waiting.size();) {
+    sim::Agent* a = waiting[i];
+    if (a->wait == sim::Agent::Wait::cell && a->cell == cell &&
+        sim::holds(__atomic_load_n(cell, __ATOMIC_SEQ_CST), a->want, a->compare)) {
+      let_go(*a);
+    } else {
+      ++i;
+    }
+  }
+}
+
 bool Machine::wake_satisfied() {
   bool any = false;
   for (size_t i = 0; i < waiting.size();) {
@@ -112,8 +129,9 @@ void Machine::fail(const std::string& message, int code) {
 
 template <class F>
 void Machine::block(sim::Agent& agent, sim::Agent::Wait wait, F ready) {
+  int how = 0;
   {
-    std::lock_guard lock(mutex);
+    std::unique_lock lock(mutex);
     if (stopping) throw Stop{};
     agent.wait = wait;
     if (wait == sim::Agent::Wait::cell) {
@@ -125,8 +143,8 @@ void Machine::block(sim::Agent& agent, sim::Agent::Wait wait, F ready) {
     }
     waiting.push_back(&agent);
     now_inactive();  // may let this very agent go
+    if (order != nullptr) order->wait(lock, [&] { return agent.go.load(std::memory_order_relaxed) != 0; });
   }
-  int how = 0;
   while ((how = agent.go.load(std::memory_order_acquire)) == 0) agent.go.wait(0, std::memory_order_acquire);
   agent.go.store(0, std::memory_order_relaxed);
   if (how == 2) throw Stop{};
@@ -134,10 +152,14 @@ void Machine::block(sim::Agent& agent, sim::Agent::Wait wait, F ready) {
 
 const Region* Machine::region_of(const void* address) const {
   const char* p = static_cast<const char*>(address);
-  for (const Region& r : regions) {
-    if (p >= r.base && p < r.base + r.bytes) return &r;
-  }
-  return nullptr;
+  auto next = regions.upper_bound(p);
+  if (next == regions.begin()) return nullptr;
+  const Region& r = std::prev(next)->second;
+  return p < r.base + r.bytes ? &r : nullptr;
+}
+
+void Machine::add_region(Region region) {
+  if (region.bytes > 0) regions[region.base] = std::move(region);
 }
 
 std::string Machine::signal_name(const int32_t* cell, std::string* notifiers) const {
@@ -199,6 +221,44 @@ std::string describe_cell(const Machine& m, const sim::Agent& a, int column, std
   }
 }
 
+std::string Machine::hint(const sim::Agent& a) const {
+  if (a.wait != sim::Agent::Wait::cell) return {};
+  const std::string who = text("\n  rank %lld waits for %s", static_cast<long long>(a.device),
+                               signal_name(a.cell, nullptr).c_str());
+  const int32_t has = __atomic_load_n(a.cell, __ATOMIC_SEQ_CST);
+  if (a.compare == sim::Compare::eq && has > a.want) {
+    return who + text(" == %d and has missed it: the signal went on to %d; wait for >= %d (WaitCmp.Ge)",
+                      a.want, has, a.want);
+  }
+  const Region* region = region_of(a.cell);
+  if (region == nullptr || region->device < 0) return {};
+  constexpr int kShown = 4;
+  std::string others;
+  int count = 0;
+  const auto* cells = reinterpret_cast<const int32_t*>(region->base);
+  for (int64_t i = 0; i < region->bytes / 4 && count <= kShown; ++i) {
+    const int32_t value = __atomic_load_n(cells + i, __ATOMIC_RELAXED);
+    if (value == 0 || cells + i == a.cell) continue;
+    others += count++ == kShown
+                  ? std::string(", ...")
+                  : text("%s[%lld] = %d", count == 1 ? "" : ", ", static_cast<long long>(i), value);
+  }
+  if (has != 0 || count == 0) return {};
+  return who + text(", which nobody has notified; notified are %s", others.c_str());
+}
+
+std::string table(const std::vector<std::string>& cells, size_t columns) {
+  std::vector<int> width(columns);
+  for (size_t i = 0; i < cells.size(); ++i)
+    width[i % columns] = std::max(width[i % columns], static_cast<int>(cells[i].size()));
+  std::string out;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const size_t c = i % columns;
+    out += text("%s%-*s", c == 0 ? "\n  " : "  ", c == columns - 1 ? 0 : width[c], cells[i].c_str());
+  }
+  return out;
+}
+
 // A table of all ranks with work: what each waits for, or where it is.
 std::string Machine::describe(const char* headline) const {
   std::vector<const sim::Agent*> agents;
@@ -223,17 +283,8 @@ std::string Machine::describe(const char* headline) const {
     for (size_t i = 0; i < kColumns; ++i)
       cells.push_back(describe_cell(*this, *a, static_cast<int>(i), notifiers));
   }
-  int width[kColumns] = {};
-  for (size_t i = 0; i < cells.size(); ++i) {
-    const int n = static_cast<int>(cells[i].size());
-    if (width[i % kColumns] < n) width[i % kColumns] = n;
-  }
-  std::string out = headline;
-  for (size_t i = 0; i < cells.size(); ++i) {
-    const bool last = i % kColumns == kColumns - 1;
-    out +=
-        text("%s%-*s", i % kColumns == 0 ? "\n  " : "  ", last ? 0 : width[i % kColumns], cells[i].c_str());
-  }
+  std::string out = headline + table(cells, kColumns);
+  for (const sim::Agent* a : agents) out += hint(*a);
   std::string finished;
   for (size_t r = 0; r < workers.size(); ++r) {
     if (!workers[r]->busy) finished += text(finished.empty() ? "%zu" : ", %zu", r);
@@ -248,7 +299,13 @@ void Machine::watchdog_loop() {
   while (!quit) {
     watchdog_wake.wait_for(lock, std::chrono::milliseconds(active == 0 && busy_workers == 0 ? 1000 : 10));
     if (quit) return;
-    wake_satisfied();
+    if (order == nullptr) wake_satisfied();  // an order must not depend on the time
+    if (order != nullptr && stopping && deadline_ns != 0 && now_ns() > deadline_ns + kGraceNs) {
+      // A kernel computes for ever on the thread that would have to report it.
+      std::fprintf(stderr, "error: %s\n", error.c_str());
+      std::fflush(nullptr);
+      std::_Exit(error_code);
+    }
     if (deadline_ns != 0 && now_ns() > deadline_ns && !stopping) {
       fail(describe(text("timeout: the run did not end within %g seconds", options.timeout_seconds).c_str()),
            4);
@@ -259,18 +316,15 @@ void Machine::watchdog_loop() {
 namespace sim {
 
 CoreMemory* make_memory() {
-  struct Owner {
-    CoreMemory* memory = nullptr;
-    ~Owner() { std::free(memory); }
-  };
-  static thread_local Owner owner;
-  if (owner.memory == nullptr) {
+  static thread_local std::unique_ptr<CoreMemory, FreeMemory> of_thread;
+  auto& memory = context.agent != nullptr ? context.agent->memory : of_thread;
+  if (memory == nullptr) {
     void* p = nullptr;
     if (posix_memalign(&p, alignof(CoreMemory), sizeof(CoreMemory)) != 0) throw std::bad_alloc();
     std::memset(p, 0, sizeof(CoreMemory));
-    owner.memory = static_cast<CoreMemory*>(p);
+    memory.reset(static_cast<CoreMemory*>(p));
   }
-  return owner.memory;
+  return memory.get();
 }
 
 void fail(const char* format, ...) {
@@ -305,15 +359,7 @@ void wake_cell(const int32_t* cell) {
   if (context.agent == nullptr) return;  // the watchdog looks, too
   Machine& m = *context.agent->machine;
   std::lock_guard lock(m.mutex);
-  for (size_t i = 0; i < m.waiting.size();) {
-    Agent* a = m.waiting[i];
-    if (a->wait == Agent::Wait::cell && a->cell == cell &&
-        holds(__atomic_load_n(cell, __ATOMIC_SEQ_CST), a->want, a->compare)) {
-      m.let_go(*a);
-    } else {
-      ++i;
-    }
-  }
+  m.wake(cell);
 }
 
 // A peer on another core answers within a microsecond. With more threads than cores it may need this one: then the core
@@ -323,6 +369,7 @@ struct Patience {
   int yields;
 };
 Patience patience(const Machine& m) {
+  if (m.order != nullptr) return {0, 0};
   static const size_t cores = std::thread::hardware_concurrency();  // asks the system: not in every wait
   const size_t threads = m.threads.load(std::memory_order_relaxed);
   if (threads <= cores) return {2000, 2};

@@ -3,6 +3,7 @@
 // Scalar arithmetic of the IR that C++ has no operator for. Both operands have one type; integers wrap.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #ifdef PLD_TARGET_PTOISA
@@ -82,6 +83,17 @@ AICORE inline T pld_abs(T a) {
   } else {
     return static_cast<T>(__builtin_fabsf(static_cast<float>(a)));
   }
+}
+
+// The next value of a loop variable; at the end of the type, where no stop is beyond it, it stays.
+template <class T>
+AICORE inline T pld_next(T i, std::common_type_t<T> step) {
+  T next{};
+  if (!__builtin_add_overflow(i, step, &next)) return next;
+  if constexpr (std::is_signed_v<T>) {
+    if (step < 0) return std::numeric_limits<T>::min();
+  }
+  return std::numeric_limits<T>::max();
 }
 
 template <class T>

@@ -100,7 +100,7 @@ inline void set_cell(int32_t* cell, int32_t value) {
 }
 inline int32_t get_cell(const int32_t* cell) { return __atomic_load_n(cell, __ATOMIC_ACQUIRE); }
 
-// ---- observation of memory accesses (--check=bounds) ----
+// ---- observation: checks, traces, seeded schedules ----
 
 enum class AccessKind : uint8_t { read, write, atomic, notify, wait };
 
@@ -113,11 +113,30 @@ struct Access {
   AccessKind kind;
 };
 
-inline bool observing = false;  // set while no kernel runs
-void observe(const Access& access);
+inline bool observing = false;       // set while no kernel runs; the functions below are called only if it is
+bool observe(const Access& access);  // before the access; true: observe_end() follows it
+void observe_end();
+void notify_observed(int32_t* cell, int32_t value, bool add);
+void wait_observed(const int32_t* cell, int32_t want, Compare c);
+bool test_observed(const int32_t* cell, int32_t want, Compare c);
+
+// From before an access until its end.
+class [[nodiscard]] Observed {
+ public:
+  Observed() = default;
+  explicit Observed(const Access& access) : open_(observe(access)) {}
+  ~Observed() {
+    if (open_) observe_end();
+  }
+  Observed(const Observed&) = delete;
+  Observed& operator=(const Observed&) = delete;
+
+ private:
+  bool open_ = false;
+};
 
 inline void observe_cell(const void* p, int32_t bytes, AccessKind kind) {
-  if (observing) observe({p, {1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}, bytes, kind});
+  if (observing) const Observed seen({p, {1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}, bytes, kind});
 }
 
 }  // namespace pld::sim

@@ -1,0 +1,1 @@
+run --seed=7 run_missing_input.pld
