@@ -16,20 +16,38 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Programs kept in the cache; the least recently used go first.
-constexpr std::size_t kKept = 64;
+// What the cache keeps; the least recently used goes first.
+constexpr std::size_t kPrograms = 64;
+constexpr std::size_t kObjects = 32;  // of the runtime, under other compilers, flags and versions
+constexpr std::uintmax_t kProgramBytes = std::uintmax_t{512} << 20;
 
+std::uintmax_t bytes_below(const fs::path& directory) {
+  std::uintmax_t sum = 0;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory, ignored)) {
+    const std::uintmax_t bytes = entry.is_regular_file(ignored) ? entry.file_size(ignored) : 0;
+    if (bytes != static_cast<std::uintmax_t>(-1)) sum += bytes;
+  }
+  return sum;
+}
+
+// The newest program stays in any case: it is about to run.
 void prune(const std::string& cache) {
-  std::vector<std::pair<fs::file_time_type, fs::path>> entries;
+  std::vector<std::pair<fs::file_time_type, fs::path>> programs, objects;
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(cache, ignored)) {
-    if (entry.path().filename().string().rfind("run-", 0) == 0) {
-      entries.emplace_back(entry.last_write_time(ignored), entry.path());
-    }
+    const bool program = entry.path().filename().string().rfind("run-", 0) == 0;
+    if (!program && entry.path().extension() != ".o") continue;
+    (program ? programs : objects).emplace_back(entry.last_write_time(ignored), entry.path());
   }
-  if (entries.size() <= kKept) return;
-  std::sort(entries.begin(), entries.end());
-  for (std::size_t i = 0; i < entries.size() - kKept; ++i) fs::remove_all(entries[i].second, ignored);
+  std::sort(programs.rbegin(), programs.rend());
+  std::sort(objects.rbegin(), objects.rend());
+  std::uintmax_t sum = 0;
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    sum += bytes_below(programs[i].second);
+    if (i >= kPrograms || (i > 0 && sum > kProgramBytes)) fs::remove_all(programs[i].second, ignored);
+  }
+  for (std::size_t i = kObjects; i < objects.size(); ++i) fs::remove(objects[i].second, ignored);
 }
 
 class RunCommand : public Command {

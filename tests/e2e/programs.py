@@ -208,6 +208,28 @@ class Runner:
             for ranks in program.ranks:
                 self.run_binary(program, what, binary, ranks, work, text == folder / program.first)
 
+    def run_sanitized(self, work):
+        """Generated programs under the sanitizers, on threads and in seeded orders."""
+        for name, stem in ("mesh_by_hand", "source"), ("incore_allreduce_ring", "source"), ("spmd_blocks", None):
+            folder = self.options.corpus / name
+            if not folder.is_dir():
+                continue
+            text = folder / ("source.pld" if stem else TILES)
+            for flags in "thread", "address,undefined":
+                tree = work / f"{name}-{flags.replace(',', '-')}"
+                made = run([self.options.pldc, "build", str(text), "-o", str(tree), "-j2",
+                            f"--cxxflags=-g -fsanitize={flags} -fno-sanitize-recover=all"]
+                           + ([] if stem else ["--passes=NONE"]))
+                if made.returncode != 0:
+                    self.fail(f"{name} -fsanitize={flags}: build", made.stdout)
+                    continue
+                for more in ["--repeat=20"], ["--check=races,bounds"], ["--schedule=seeded", "--schedules=20", "--check=races"]:
+                    result = run([str(tree / "bin" / text.stem), "--random"] + more)
+                    if result.returncode != 0 or "SUMMARY" in result.stdout or "runtime error" in result.stdout:
+                        self.fail(f"{name} -fsanitize={flags} {' '.join(more)}", result.stdout)
+                    else:
+                        self.passed += 1
+
     def run_binary(self, program, what, binary, ranks, work, text_is_first):
         given = program.inputs(ranks)
         expected = program.expected(ranks, given)
@@ -266,6 +288,8 @@ def main():
         for program in PROGRAMS:
             if wanted is None or program.name in wanted:
                 runner.run_program(program, work)
+        if options.stages == "all" and not options.gen and wanted is None:
+            runner.run_sanitized(work)
     print(f"{runner.passed} passed, {runner.failed} failed")
     return 1 if runner.failed else 0
 
