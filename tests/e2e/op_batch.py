@@ -63,7 +63,9 @@ def decode(stored, dtype):
     """Stored elements as real numbers; integers stay integers."""
     stored = np.asarray(stored)
     if dtype == "BF16":
-        return (stored.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+        bits = np.atleast_1d(stored).astype(np.uint32) << 16
+        with np.errstate(invalid="ignore"):
+            return bits.view(np.float32).astype(np.float64).reshape(stored.shape)
     if dtype == "FP8E4M3FN":
         code = stored.astype(np.int64)
         exponent, fraction = (code >> 3) & 15, code & 7

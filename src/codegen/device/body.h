@@ -298,6 +298,8 @@ class KernelBody {
 using EmitOp = bool (*)(KernelBody& body, const OpCall& op);
 // Null: the op table's emit column tells what happens.
 EmitOp special_emitter(OpId op);
+// Whether the text that is emitted compiles against the official tile library.
+bool has_official_form(OpId op);
 // The value of a call that gives a scalar, as a C++ expression; empty: the op gives none. `reads_memory`: it must be
 // ordered with the instructions around it.
 std::string scalar_call(KernelBody& body, const OpCall& op, bool& reads_memory);

@@ -33,6 +33,11 @@ bool elementwise(KernelBody& body, std::string_view callee, const TileRef& desti
 bool column_reduce(KernelBody& body, std::string_view callee, const TileRef& destination,
                    const TileRef& source, const std::string& tmp);
 
+// Copies element by element in row-major order, which no instruction does when rows are padded.
+void copy_flat(KernelBody& body, const TileRef& to, const TileRef& from);
+// The tile itself, or a copy of it in scratch memory as one row without padding.
+TileRef without_padding(KernelBody& body, const TileRef& tile);
+
 // Integer, bool and dtype keywords of a call.
 inline std::int64_t keyword_int(const OpCall& op, std::string_view key, std::int64_t otherwise) {
   const AttrValue* value = find_attr(op.call->kwargs, key);

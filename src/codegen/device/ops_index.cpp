@@ -10,14 +10,6 @@
 namespace pldc {
 namespace {
 
-// Flat indices count the elements of the IR's rows: a tile with padded rows would be read at the wrong places.
-bool require_packed(KernelBody& body, const OpCall& op, const TileRef& tile) {
-  if (tile.is_packed()) return true;
-  body.env.diags.report<diag::kernel_padded_rows>(op.span(), op.info().name)
-      .help("use rows whose length is a multiple of 32 bytes");
-  return false;
-}
-
 std::string mask_pattern(std::int64_t number) {
   constexpr std::string_view kPatterns[] = {"P0101", "P1010", "P0001", "P0010", "P0100", "P1000", "P1111"};
   return fmt::format("MaskPattern::{}", number >= 1 && number <= 7 ? kPatterns[number - 1] : "P1111");
@@ -26,10 +18,10 @@ std::string mask_pattern(std::int64_t number) {
 bool gather(KernelBody& body, const OpCall& op) {
   if (op.result == nullptr) return true;
   const TileRef to = body.result(op.result);
-  const TileRef from = vector_operand(body, op, 0);
+  // Flat indices count the elements of the IR's rows, which have no padding.
+  const TileRef from = without_padding(body, vector_operand(body, op, 0));
   const TileRef index = vector_operand(body, op, 1);
   const TileRef tmp = op.args() > 2 ? body.tile(op.arg(2)) : index;
-  if (!require_packed(body, op, from)) return false;
   body.issue(Pipe::V, {{from, index}, {to, tmp}},
              fmt::format("TGATHER({}, {}, {}, {});", to.name, from.name, index.name, tmp.name));
   return true;
@@ -38,9 +30,8 @@ bool gather(KernelBody& body, const OpCall& op) {
 bool gatherb(KernelBody& body, const OpCall& op) {
   if (op.result == nullptr) return true;
   const TileRef to = body.result(op.result);
-  const TileRef from = vector_operand(body, op, 0);
+  const TileRef from = without_padding(body, vector_operand(body, op, 0));
   const TileRef offsets = vector_operand(body, op, 1);
-  if (!require_packed(body, op, from)) return false;
   body.issue(Pipe::V, {{from, offsets}, {to}},
              fmt::format("TGATHERB({}, {}, {});", to.name, from.name, offsets.name));
   return true;
@@ -60,9 +51,10 @@ bool scatter(KernelBody& body, const OpCall& op) {
   const TileRef from = vector_operand(body, op, 1);
   const TileRef index = vector_operand(body, op, 2);
   const TileRef to = in_place(body, op, 0);
-  if (!require_packed(body, op, to)) return false;
-  body.issue(Pipe::V, {{from, index, to}, {to}},
-             fmt::format("TSCATTER({}, {}, {});", to.name, from.name, index.name));
+  const TileRef flat = without_padding(body, to);
+  body.issue(Pipe::V, {{from, index, flat}, {flat}},
+             fmt::format("TSCATTER({}, {}, {});", flat.name, from.name, index.name));
+  if (flat.name != to.name) copy_flat(body, to, flat);
   return true;
 }
 

@@ -21,6 +21,32 @@ TileRef in_place(KernelBody& body, const OpCall& op, std::size_t argument_index)
   return to;
 }
 
+void copy_flat(KernelBody& body, const TileRef& to, const TileRef& from) {
+  const std::int64_t count = from.ir_rows * from.ir_cols;
+  const auto place = [](const TileRef& t) {
+    if (t.is_packed()) return std::string("i");
+    return fmt::format("i / {} * {} + i % {} * {}", t.ir_cols, t.form.row_step(), t.ir_cols,
+                       t.form.col_step());
+  };
+  body.place();
+  body.barrier();
+  body.open(fmt::format("for (int64_t i = 0; i < {}; ++i)", count));
+  body.statement(
+      fmt::format("{}.SetValue({}, {}.GetValue({}));", to.name, place(to), from.name, place(from)));
+  body.close();
+  body.barrier();
+}
+
+TileRef without_padding(KernelBody& body, const TileRef& tile) {
+  if (tile.is_packed()) return tile;
+  const std::int64_t count = tile.ir_rows * tile.ir_cols;
+  TileRef out = body.scratch(tile_form(MemSpace::Vec, tile.form.dtype, 1, count), Extent(1), Extent(count));
+  out.ir_rows = 1;
+  out.ir_cols = count;
+  copy_flat(body, out, tile);
+  return out;
+}
+
 namespace {
 
 struct RowsCols {
@@ -141,21 +167,17 @@ bool tile_move(KernelBody& body, const OpCall& op) {
   return true;
 }
 
-// Element by element in row-major order: what no instruction does when rows are padded.
-void copy_flat(KernelBody& body, const TileRef& to, const TileRef& from) {
-  const std::int64_t count = from.ir_rows * from.ir_cols;
-  const auto place = [](const TileRef& t) {
-    if (t.is_packed()) return std::string("i");
-    return fmt::format("i / {} * {} + i % {} * {}", t.ir_cols, t.form.row_step(), t.ir_cols,
-                       t.form.col_step());
-  };
-  body.place();
-  body.barrier();
-  body.open(fmt::format("for (int64_t i = 0; i < {}; ++i)", count));
-  body.statement(
-      fmt::format("{}.SetValue({}, {}.GetValue({}));", to.name, place(to), from.name, place(from)));
-  body.close();
-  body.barrier();
+// A tile as bytes, row by row.
+TileRef as_bytes(KernelBody& body, const TileRef& tile) {
+  TileRef rows = tile.form.by_columns ? body.as_row(tile) : tile;
+  const auto width = static_cast<std::int64_t>(byte_width(rows.form.dtype));
+  TileForm form = rows.form;
+  form.dtype = DType::UINT8;
+  form.cols *= width;
+  TileRef out = body.view(rows, form, Extent(form.rows), Extent(form.cols), {}, "bytes");
+  out.ir_rows = rows.ir_rows;
+  out.ir_cols = rows.ir_cols * width;
+  return out;
 }
 
 bool tile_reshape(KernelBody& body, const OpCall& op) {
@@ -173,6 +195,14 @@ bool tile_reshape(KernelBody& body, const OpCall& op) {
   const bool same_elements = byte_width(type->dtype) == byte_width(from.form.dtype);
   if (from.is_packed() && probe.is_packed() && (place == nullptr || place->parent != nullptr)) {
     body.bind_view(op.result, from, form, {});
+    return true;
+  }
+  const auto by_rows = [](const TileRef& t) {
+    return !t.form.boxed && (!t.form.by_columns || t.form.cols == 1);
+  };
+  if (!same_elements && by_rows(from) && by_rows(probe)) {
+    const TileRef to = body.result(op.result);
+    copy_flat(body, as_bytes(body, to), as_bytes(body, from));
     return true;
   }
   if (!same_elements) {

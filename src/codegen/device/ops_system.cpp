@@ -1,7 +1,9 @@
 // Scalars, arrays, pipes between cores, synchronisation; and the table of all operations.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "codegen/device/ops.h"
 #include "codegen/device/transfer.h"
@@ -377,6 +379,17 @@ constexpr OpEmitter kSystemOps[] = {
 std::span<const OpEmitter> system_ops() { return kSystemOps; }
 
 // ---- all of them ------------------------------------------------------------------------------------------------
+
+bool has_official_form(OpId op) {
+  // LowerCompositeOps takes the first two apart.
+  constexpr OpId kOwn[] = {
+      OpId::tile_sin,          OpId::tile_cos,          OpId::tile_gather_compare, OpId::tile_mrgsort_format2,
+      OpId::tile_random,       OpId::tile_tri,          OpId::tile_tpop_from_aic,  OpId::tile_tpop_from_aiv,
+      OpId::tile_tpush_to_aic, OpId::tile_tpush_to_aiv, OpId::system_tfree_to_aic, OpId::system_tfree_to_aiv,
+      OpId::system_sync_set,   OpId::system_sync_wait,  OpId::system_syncall,
+  };
+  return std::find(std::begin(kOwn), std::end(kOwn), op) == std::end(kOwn);
+}
 
 EmitOp special_emitter(OpId op) {
   static const std::array<EmitOp, kOpCount> table = [] {

@@ -19,30 +19,30 @@ bool ready(KernelBody& body, const OpCall& op, std::size_t argument) {
   return type != nullptr && body.check_dtype(op, type->dtype) && has_scalar_form(body, op, type->dtype);
 }
 
+// Two instructions: the official subtraction of three operands adds the third one. The place of the result may be that of
+// an operand that is still needed, so the first step has a place of its own.
 bool ternary(KernelBody& body, const OpCall& op) {
   if (!ready(body, op, 0)) return op.result == nullptr;
   const TileRef to = body.result(op.result);
-  return elementwise(body, op.info().emit.callee, to,
-                     {vector_operand(body, op, 0), vector_operand(body, op, 1), vector_operand(body, op, 2)});
+  const std::string_view step = op.call->op == OpId::tile_addc ? "TADD" : "TSUB";
+  TileRef first = body.scratch(to.form, to.valid_rows, to.valid_cols);
+  first.ir_rows = to.ir_rows;
+  first.ir_cols = to.ir_cols;
+  elementwise(body, step, first, {vector_operand(body, op, 0), vector_operand(body, op, 1)});
+  return elementwise(body, step, to, {first, vector_operand(body, op, 2)});
 }
 
-// (destination, tile, scalar, tile)
+// The same with a scalar in the middle.
 bool scalar_ternary(KernelBody& body, const OpCall& op) {
   if (!ready(body, op, 0)) return op.result == nullptr;
   const TileRef to = body.result(op.result);
-  const bool rows = to.form.by_columns;
-  TileRef a = body.like(vector_operand(body, op, 0), to);
-  TileRef c = body.like(vector_operand(body, op, 2), to);
-  TileRef out = to;
-  if (rows) {
-    a = body.as_row(a);
-    c = body.as_row(c);
-    out = body.as_row(to);
-  }
-  body.issue(Pipe::V, {{a, c}, {out}},
-             fmt::format("{}({}, {}, {}, {});", op.info().emit.callee, out.name, a.name,
-                         body.scalars.as(op.arg(1), to.form.dtype), c.name));
-  return true;
+  const std::string step = op.call->op == OpId::tile_addsc ? "TADD" : "TSUB";
+  TileRef first = body.scratch(to.form, to.valid_rows, to.valid_cols);
+  first.ir_rows = to.ir_rows;
+  first.ir_cols = to.ir_cols;
+  elementwise(body, step + "S", first, {vector_operand(body, op, 0)},
+              {body.scalars.as(op.arg(1), to.form.dtype)});
+  return elementwise(body, step, to, {first, vector_operand(body, op, 2)});
 }
 
 // (destination, tile, scalar, tmp)
@@ -68,6 +68,19 @@ bool fill(KernelBody& body, const OpCall& op, const Expr* value) {
 bool full(KernelBody& body, const OpCall& op) { return fill(body, op, op.arg(1)); }
 bool expands(KernelBody& body, const OpCall& op) { return fill(body, op, op.arg(1)); }
 
+// 1 where the number is not 0. There is no conversion to BOOL, so a comparison chooses between the two values.
+bool truth(KernelBody& body, const TileRef& to, const TileRef& from) {
+  const std::int64_t bytes = rounded_up((from.form.cols + 7) / 8, kTileLine);
+  const TileRef mask = body.scratch(tile_form(MemSpace::Vec, DType::UINT8, from.form.rows, bytes),
+                                    from.valid_rows, Extent(bytes));
+  const TileRef ones = body.scratch(to.form, to.valid_rows, to.valid_cols);
+  body.issue(Pipe::V, {{from}, {mask}}, fmt::format("TCMPS({}, {}, 0, CmpMode::NE);", mask.name, from.name));
+  body.issue(Pipe::V, {{}, {ones}}, fmt::format("TEXPANDS({}, 1);", ones.name));
+  body.issue(Pipe::V, {{mask, ones}, {to}},
+             fmt::format("TSELS({}, {}, {}, {}, 0);", to.name, mask.name, ones.name, mask.name));
+  return true;
+}
+
 bool cast(KernelBody& body, const OpCall& op) {
   if (op.result == nullptr) return true;
   const auto* from_type = static_cast<const TileType*>(op.arg(0)->type);
@@ -91,6 +104,7 @@ bool cast(KernelBody& body, const OpCall& op) {
     out = body.as_row(out);
     from = body.as_row(from);
   }
+  if (to_type->dtype == DType::BOOL && from_type->dtype != DType::BOOL) return truth(body, out, from);
   std::string text = fmt::format("TCVT({}, {}, RoundMode::CAST_{}", out.name, from.name, kModes[mode]);
   if (const AttrValue* saturation = find_attr(op.call->kwargs, "saturation_mode")) {
     text += saturation->integer != 0 ? ", SaturationMode::ON" : ", SaturationMode::OFF";

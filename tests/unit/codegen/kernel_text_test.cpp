@@ -247,13 +247,10 @@ TEST_CASE("what a kernel cannot do is refused by name", "[kernel][errors]") {
           kInOut,
           "t = pl.load(x, [0, 0], [16, 64])\nu = pl.tile.aiv_shard(t, split=1)\npl.store(u, [0, 0], y)\n"),
       "PLD0770 tile.aiv_shard"));
-  CHECK(has(errors_of("x: pl.Tensor[[4, 10], pl.FP32], i: pl.Tensor[[4, 10], pl.INT32], y: "
-                      "pl.Out[pl.Tensor[[4, 10], pl.FP32]]",
-                      "t = pl.load(x, [0, 0], [4, 10])\n"
-                      "j = pl.load(i, [0, 0], [4, 10])\n"
-                      "tmp = pl.tile.create([4, 10], dtype=pl.INT32)\n"
-                      "pl.store(pl.tile.gather(t, j, tmp), [0, 0], y)\n"),
-            "PLD0765 tile.gather"));
+  CHECK(has(errors_of("x: pl.Tensor[[16, 20], pl.FP32], y: pl.Out[pl.Tensor[[16, 40], pl.INT16]]",
+                      "t = pl.load(x, [0, 0], [16, 20], target_memory=pl.Mem.Mat)\n"
+                      "pl.store(pl.tile.reinterpret_view(t, dtype=pl.INT16), [0, 0], y)\n"),
+            "PLD0765 tile.reinterpret_view"));
   CHECK(has(errors_of("x: pl.Tensor[[2, 8, 16], pl.FP32], n: pl.Scalar[pl.INDEX], y: pl.Out[pl.Tensor[[2, 8, "
                       "16], pl.FP32]]",
                       "t = pl.load(x, [0, 0, 0], [2, 8, 16], [2, n, 16])\n"
