@@ -183,6 +183,8 @@ class Example:
 
     def writes(self, operand):
         alias = self.e.get("aliases")
+        if self.leaf not in ("assemble", "write"):
+            return False
         return alias is not None and self.e["inputs"][alias] is operand
 
     def tensor_case(self, k):
@@ -197,7 +199,8 @@ class Example:
             return self.assemble(k, count, self.result(expected["counts"], e["kwargs"]["count_dtype"]))
         value = k.let(call, "y")
         result = self.result()
-        if e.get("aliases") is not None and not self.leaf.startswith("set_valid"):
+        # Only these two write the memory of their operand; the others compute a new value in a kernel.
+        if self.leaf in ("assemble", "write"):
             k.wanted_own(result, args[e["aliases"]])
         if self.leaf == "matmul" and result.expected.ndim == 0:
             return k.put_scalar(f"pl.tensor.read({value}, [])", result)
