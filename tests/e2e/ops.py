@@ -17,6 +17,7 @@ import tempfile
 import op_batch
 import op_examples
 import op_grid
+import op_grid_more
 import op_programs
 import op_ranks
 from op_batch import Batch
@@ -102,7 +103,8 @@ def main():
     cases, other = op_examples.cases(examples)
     errors = [example for example in other if "expected_error" in example.e and example.number not in NO_ERRORS]
     cases += [c for c in map(op_programs.case_of, (x for x in other if "expected_error" not in x.e)) if c is not None]
-    grid = op_grid.cases(options.stages == "all")
+    full = options.stages == "all"
+    grid = op_grid.cases(full) + op_grid_more.cases(full)
     if options.k:
         grid = [case for case in grid if options.k in case.name]
         cases = [case for case in cases if options.k in case.name]
@@ -114,7 +116,7 @@ def main():
             part = [case for case in cases if case.place == place]
             if part:
                 batch.run("examples_" + place.replace(" ", "_"), part)
-        for place in ("kernel", "cube"):
+        for place in ("kernel", "cube", "pipes"):
             part = [case for case in grid if case.place == place]
             for i in range(0, len(part), 160):
                 batch.run(f"grid_{place}{i // 160}", part[i:i + 160])
