@@ -1,22 +1,12 @@
 #include "passes/lower_composite/expansion.h"
 
 #include "ir/auto_name.h"
-#include "ir/rules.h"
 
 namespace pldc::composite {
 
 std::int64_t Expansion::keyword(std::string_view name, std::int64_t otherwise) const {
   const AttrValue* value = find_attr(call->kwargs, name);
   return value != nullptr && value->kind == AttrKind::Int ? value->integer : otherwise;
-}
-
-const Expr* Expansion::op(OpId id, Args args, KeywordArgs keywords) {
-  std::vector<Attr> attrs;
-  for (const KeywordArg& keyword : keywords) attrs.push_back({ir().name(keyword.name), keyword.value});
-  const List<const Expr*> operands = ir().list(args);
-  const Attrs kwargs = ir().list(attrs);
-  const Type* type = deduce(ir(), env.diags, id, operands, kwargs, call->span);
-  return ir().call(id, operands, kwargs, {}, type != nullptr ? type : ir().unknown(), call->span);
 }
 
 const Var* Expansion::temp(std::string_view qualifier, const Type* type, bool is_iter_arg) {
@@ -28,14 +18,6 @@ const Var* Expansion::bind(std::string_view qualifier, const Expr* value) {
   const Var* var = temp(qualifier, value->type);
   push(ir().assign(var, value, call->span));
   return var;
-}
-
-Body Expansion::block(const std::function<void()>& body) {
-  blocks_.emplace_back();
-  body();
-  const Body done = ir().list(blocks_.back());
-  blocks_.pop_back();
-  return done;
 }
 
 void Expansion::loop(std::string_view qualifier, const Expr* start, const Expr* stop, const Expr* step,
@@ -54,20 +36,13 @@ void Expansion::loop(std::string_view qualifier, const Expr* start, const Expr* 
 
 const Var* Expansion::carry_loop(const CarryNames& names, const Expr* stop, const Expr* initial,
                                  const CarryBody& body) {
-  ForStmt loop{};
-  loop.kind = StmtKind::For;
-  loop.span = call->span;
-  loop.for_kind = ForKind::Sequential;
-  loop.loop_var = temp(names.variable, ir().scalar(DType::INDEX));
-  loop.start = index(0);
-  loop.stop = stop;
-  loop.step = index(1);
+  const Var* variable = temp(names.variable, ir().scalar(DType::INDEX));
   const Var* carried = temp(names.carried, initial->type, true);
-  loop.iter_args = ir().list({IterArg{carried, initial}});
-  loop.body = block([&] { push(ir().yield(ir().list({body(loop.loop_var, carried)}), call->span)); });
-  const Var* result = temp(names.result, initial->type);
-  loop.return_vars = ir().list({result});
-  push(ir().make(loop));
+  // The result takes its number after the body.
+  const Var* result = nullptr;
+  const Body inner = block([&] { push(ir().yield(ir().list({body(variable, carried)}), call->span)); });
+  result = temp(names.result, initial->type);
+  push_carry_loop(variable, stop, {carried, initial}, result, inner);
   return result;
 }
 

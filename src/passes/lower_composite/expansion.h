@@ -1,9 +1,6 @@
 // Writes the statements that one composite op stands for (passes.md 2.14). Every value gets a name of its own,
 // `<base>__<qualifier>_tmp_v<n>`, with one counter for all composites of a function; the order in which the
 // functions here take numbers is part of the pass's text. Constants are not folded: Simplify does that later.
-//
-// Errors go to the DiagSink of the environment; what was to be computed then has Unknown type, so an expansion
-// need not look. Nodes belong to the Context.
 #pragma once
 
 #include <functional>
@@ -12,28 +9,22 @@
 #include <string_view>
 #include <vector>
 
-#include "passes/pass.h"
+#include "passes/statement_writer.h"
 
 namespace pldc::composite {
 
-using Args = std::initializer_list<const Expr*>;
+using Args = StatementWriter::Args;
+using pldc::KeywordArg;
+using pldc::KeywordArgs;
 
-struct KeywordArg {
-  std::string_view name;
-  AttrValue value;
-};
-using KeywordArgs = std::initializer_list<KeywordArg>;
-
-class Expansion {
+class Expansion : public StatementWriter {
  public:
   // `counter`: the number of the next name; advanced.
   Expansion(PassEnv& environment, const Call* composite, std::string_view base, std::uint32_t& counter)
-      : env(environment), call(composite), base_(base), counter_(counter), blocks_(1) {}
+      : StatementWriter(environment, composite->span), call(composite), base_(base), counter_(counter) {}
 
-  PassEnv& env;
   const Call* const call;  // what is expanded
 
-  Context& ir() { return env.ir; }
   // The operand, or null if the call has not that many.
   const Expr* operand(std::size_t i) const { return i < call->args.size() ? call->args[i] : nullptr; }
   // Its tensor type; the checks of the op's table have been made.
@@ -50,24 +41,12 @@ class Expansion {
   }
 
   // --- expressions -------------------------------------------------------------------------------------------
-  const Expr* index(std::int64_t value) { return ir().const_int(value, DType::INDEX, call->span); }
-  const Expr* int32(std::int64_t value) { return ir().const_int(value, DType::INT32, call->span); }
   const Expr* float32(float value) {
     return ir().const_float(static_cast<double>(value), DType::FP32, call->span);
   }
-  const Expr* binary(BinaryOp op, const Expr* a, const Expr* b) { return ir().binary(op, a, b, call->span); }
-  const Expr* add(const Expr* a, const Expr* b) { return binary(BinaryOp::Add, a, b); }
   const Expr* sub(const Expr* a, const Expr* b) { return binary(BinaryOp::Sub, a, b); }
-  const Expr* mul(const Expr* a, const Expr* b) { return binary(BinaryOp::Mul, a, b); }
-  const Expr* div(const Expr* a, const Expr* b) { return binary(BinaryOp::FloorDiv, a, b); }
-  const Expr* mod(const Expr* a, const Expr* b) { return binary(BinaryOp::FloorMod, a, b); }
   const Expr* min(const Expr* a, const Expr* b) { return binary(BinaryOp::Min, a, b); }
   const Expr* max(const Expr* a, const Expr* b) { return binary(BinaryOp::Max, a, b); }
-  const Expr* cast(const Expr* e, DType dtype) { return ir().cast(e, dtype, call->span); }
-  const Expr* tuple(Args elements) { return ir().make_tuple(ir().list(elements), call->span); }
-  const Expr* tuple(List<const Expr*> elements) { return ir().make_tuple(elements, call->span); }
-  // A call with its deduced type.
-  const Expr* op(OpId id, Args args, KeywordArgs keywords = {});
 
   // --- statements --------------------------------------------------------------------------------------------
   const Var* bind(std::string_view qualifier, const Expr* value);
@@ -89,17 +68,11 @@ class Expansion {
   const Var* choose(std::string_view qualifier, const Expr* condition, const Branch& then_value,
                     const Branch& else_value);
 
-  // What has been written; call once, at the end.
-  std::vector<const Stmt*>& statements() { return blocks_.front(); }
-
  private:
   const Var* temp(std::string_view qualifier, const Type* type, bool is_iter_arg = false);
-  void push(const Stmt* stmt) { blocks_.back().push_back(stmt); }
-  Body block(const std::function<void()>& body);
 
   std::string base_;
   std::uint32_t& counter_;
-  std::vector<std::vector<const Stmt*>> blocks_;  // open ones, innermost last
 };
 
 }  // namespace pldc::composite

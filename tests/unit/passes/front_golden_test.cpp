@@ -1,4 +1,4 @@
-// The passes from InlineFunctions to OutlineClusterScopes on all programs of the reference corpus.
+// The passes from InlineFunctions to ConvertTensorToTileOps on all programs of the reference corpus.
 #include "support/catch.h"
 #include "unit/passes/golden.h"
 
@@ -9,6 +9,7 @@ const Program* run_CtrlFlowTransform(PassEnv&, const Program*);
 const Program* run_OutlineHierarchyScopes(PassEnv&, const Program*);
 const Program* run_OutlineIncoreScopes(PassEnv&, const Program*);
 const Program* run_OutlineClusterScopes(PassEnv&, const Program*);
+const Program* run_ConvertTensorToTileOps(PassEnv&, const Program*);
 }  // namespace pldc
 
 namespace {
@@ -23,11 +24,12 @@ constexpr Stage kStages[] = {{"InlineFunctions", pldc::run_InlineFunctions, 6},
                              {"CtrlFlowTransform", pldc::run_CtrlFlowTransform, 6},
                              {"OutlineHierarchyScopes", pldc::run_OutlineHierarchyScopes, 5},
                              {"OutlineIncoreScopes", pldc::run_OutlineIncoreScopes, 80},
-                             {"OutlineClusterScopes", pldc::run_OutlineClusterScopes, 14}};
+                             {"OutlineClusterScopes", pldc::run_OutlineClusterScopes, 14},
+                             {"ConvertTensorToTileOps", pldc::run_ConvertTensorToTileOps, 110}};
 
 }  // namespace
 
-TEST_CASE("goldens of InlineFunctions to CtrlFlowTransform and of the outliners") {
+TEST_CASE("goldens of InlineFunctions to CtrlFlowTransform, of the outliners and the conversion to tiles") {
   if (golden::corpus().empty()) return;
   const bool whole = golden::programs().size() > 300;
   for (const Stage& stage : kStages) {
@@ -42,7 +44,7 @@ TEST_CASE("goldens of InlineFunctions to CtrlFlowTransform and of the outliners"
   }
 }
 
-TEST_CASE("a second run of UnrollLoops, CtrlFlowTransform or an outliner changes nothing") {
+TEST_CASE("a second run of UnrollLoops, CtrlFlowTransform, an outliner or the conversion changes nothing") {
   if (golden::corpus().empty()) return;
   for (const Stage& stage : kStages) {
     for (const golden::Case& c : golden::cases(stage.name)) {
