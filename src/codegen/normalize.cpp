@@ -10,6 +10,7 @@
 #include "passes/function_call.h"
 #include "passes/lineage.h"
 #include "passes/pass.h"
+#include "support/check.h"
 #include "support/diag/codegen.h"
 
 namespace pldc {
@@ -201,20 +202,18 @@ class PlainNames : public Rewriter {
 struct Step {
   std::string_view pass;
   Needed needed;  // null: what the pipeline says
-  // Code generation copes without the pass if the project does not have it.
-  bool optional = false;
 };
 
 // In the order of the pipeline.
 constexpr Step kSteps[] = {
     {"InlineFunctions", nullptr},
-    {"UnrollLoops", nullptr, true},
-    {"CtrlFlowTransform", nullptr, true},
+    {"UnrollLoops", nullptr},
+    {"CtrlFlowTransform", nullptr},
     {"ConvertToSSA", without<Property::SSAForm>},
     {"FlattenCallExpr", nested_calls},
     {"OutlineHierarchyScopes", nullptr},
     {"OutlineIncoreScopes", nullptr},
-    {"OutlineClusterScopes", nullptr, true},
+    {"OutlineClusterScopes", nullptr},
     {"ConvertTensorToTileOps", tensor_ops_in_kernels},
     {"LowerCompositeOps", device_collectives},
     {"NormalizeReturnOrder", without<Property::ReturnParamsExplicit>},
@@ -235,11 +234,7 @@ const Program* normalize_for_codegen(Context& context, const Program* program, D
     const Span place = needed != nullptr ? needed(program) : Span{};
     if (!place.valid()) continue;
     const PassInfo* pass = find_pass(step.pass);
-    if (pass == nullptr) {
-      if (step.optional) continue;
-      diags.report<diag::codegen_needs_pass>(place, step.pass).help("`pldc list passes` shows what there is");
-      return nullptr;
-    }
+    PLDC_CHECK(pass != nullptr, "code generation runs a pass that does not exist");
     if (step.pass == "ConvertToSSA") program = PlainNames(context).program(program);
     PassEnv env{context, diags, options};
     const std::uint32_t errors = diags.error_count();

@@ -78,8 +78,9 @@ struct PassInfo {
 const std::vector<PassInfo>& all_passes();
 const PassInfo* find_pass(std::string_view name);
 
-// One entry of the default pipeline (pipeline.def). A pass that the project does not have yet is listed with `run`
-// null; `needed_by` then tells whether a program needs it (decisions D14): it returns the place, or an invalid span.
+// One entry of the default pipeline (pipeline.def). A pass that the project does not have is listed with `pass` null: no
+// program needs it. `needed_by` tells code generation whether a program needs the pass (decisions D14): it returns the
+// place, or an invalid span.
 struct PipelineEntry {
   int number;  // position in PyPTO's default pipeline, 1 to 49
   std::string_view name;

@@ -24,12 +24,12 @@ bool selects(std::string_view selector, const PlannedPass& pass) {
 PassPlan known_passes() {
   PassPlan known;
   for (const PipelineEntry& entry : default_pipeline()) {
-    known.push_back({entry.number, entry.name, entry.pass, entry.needed_by});
+    known.push_back({entry.number, entry.name, entry.pass});
   }
   for (const PassInfo& pass : all_passes()) {
     const bool listed =
         std::any_of(known.begin(), known.end(), [&](const PlannedPass& p) { return p.name == pass.name; });
-    if (!listed) known.push_back({0, pass.name, &pass, nullptr});
+    if (!listed) known.push_back({0, pass.name, &pass});
   }
   return known;
 }

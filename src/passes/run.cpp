@@ -71,12 +71,6 @@ const PassInfo* disabled_producer(const PipelineOptions& options, Property prope
   return nullptr;
 }
 
-void report_needed(const PlannedPass& planned, Span place, DiagSink& diags) {
-  diags.report<diag::pass_needed>(place, planned.name)
-      .help("write this without the construct, or run the text that another compiler printed after {}",
-            planned.name);
-}
-
 void report_missing_property(const PlannedPass& planned, Property property, const Diagnostic& finding,
                              const PipelineOptions& options, DiagSink& diags) {
   if (const PassInfo* left_out = disabled_producer(options, property)) {
@@ -106,7 +100,7 @@ class Runner {
     for (std::size_t i = 0; i < plan_.size(); ++i) {
       PassStep step{i, &plan_[i], program, program, false, plan_[i].pass == nullptr, 0};
       if (callbacks_.before && !callbacks_.before(step)) return stopped(program);
-      if (!execute(i, step)) return result;
+      if (!execute(step)) return result;
       program = step.after;
       changed = changed || step.changed;
       if (callbacks_.after && !callbacks_.after(step)) return stopped(program);
@@ -120,10 +114,9 @@ class Runner {
  private:
   RunResult stopped(const Program* program) const { return {program, held_, true}; }
 
-  bool execute(std::size_t index, PassStep& step) {
-    const PlannedPass& planned = plan_[index];
-    if (planned.pass == nullptr) return skip(index, step.before);
-    const PassInfo& pass = *planned.pass;
+  bool execute(PassStep& step) {
+    if (step.planned->pass == nullptr) return true;
+    const PassInfo& pass = *step.planned->pass;
     const bool each = options_.verify == VerifyLevel::Each || options_.verify == VerifyLevel::RoundTrip;
     if (each && !verify_all(pass.required, step.before, "before", pass.name)) return false;
 
@@ -143,19 +136,6 @@ class Runner {
     verified_.remove(pass.invalidated);
     held_.add(pass.produced);
     return options_.verify == VerifyLevel::None || verify_after(pass, step, each);
-  }
-
-  // A pass that does not exist yet: fine unless the program needs it. All that it needs are told at once.
-  bool skip(std::size_t index, const Program* program) {
-    const auto needed = [&](const PlannedPass& planned) {
-      return planned.pass == nullptr && planned.needed_by != nullptr ? planned.needed_by(program) : Span{};
-    };
-    if (!needed(plan_[index]).valid()) return true;
-    for (std::size_t i = index; i < plan_.size(); ++i) {
-      const Span place = needed(plan_[i]);
-      if (place.valid()) report_needed(plan_[i], place, diags_);
-    }
-    return false;
   }
 
   bool verify_after(const PassInfo& pass, const PassStep& step, bool each) {
@@ -237,14 +217,8 @@ bool check_plan(const PassPlan& plan, const PipelineOptions& options, const Prog
   PropertySet produced;
   PropertySet on_input;  // asked for and held
   std::vector<std::pair<Property, std::string_view>> destroyed;
-  bool pass_missing = false;
   for (const PlannedPass& planned : plan) {
-    if (planned.pass == nullptr) {
-      const Span place = planned.needed_by != nullptr ? planned.needed_by(program) : Span{};
-      if (place.valid()) report_needed(planned, place, diags);
-      pass_missing = pass_missing || place.valid();
-      continue;
-    }
+    if (planned.pass == nullptr) continue;
     for_each_property(planned.pass->required, [&](Property property) {
       if (produced.has(property)) return;
       for (const auto& [gone, by] : destroyed) {
@@ -257,8 +231,7 @@ bool check_plan(const PassPlan& plan, const PipelineOptions& options, const Prog
         }
         return;
       }
-      // What a missing pass would have made cannot be asked of the input.
-      if (on_input.has(property) || pass_missing) return;
+      if (on_input.has(property)) return;
       const auto finding = first_finding(property, program);
       if (finding) report_missing_property(planned, property, *finding, options, diags);
       on_input.add({property});

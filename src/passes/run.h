@@ -44,8 +44,7 @@ bool add_pass_option(std::string_view text, PassOptionValues& values, DiagSink& 
 struct PlannedPass {
   int number;  // in the default pipeline; 0: not part of it
   std::string_view name;
-  const PassInfo* pass;               // null: not in this project yet; skipped unless the program needs it
-  Span (*needed_by)(const Program*);  // for such a pass; null: no program does
+  const PassInfo* pass;  // null: not in this project, which does without it; skipped
   // "45_Simplify"
   std::string label() const;
 };
@@ -56,7 +55,7 @@ using PassPlan = std::vector<PlannedPass>;
 std::optional<PassPlan> plan_passes(const PipelineOptions& options, DiagSink& diags);
 
 // Whether the plan can work on this program: each required property is produced by a pass before or held by
-// the input (decisions D22), and no missing pass is needed (D14). Reports the first finding of the property's
+// the input (decisions D22), Reports the first finding of the property's
 // verifier.
 bool check_plan(const PassPlan& plan, const PipelineOptions& options, const Program* program,
                 DiagSink& diags);

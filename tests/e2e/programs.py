@@ -37,13 +37,11 @@ def default_corpus():
 class Program:
     """inputs(P) gives the arrays of the inputs, expected(P, inputs) those of the outputs."""
 
-    def __init__(self, name, inputs, expected, ranks=(1, 2, 3, 4, 8), scalars=None, checks="signals,bounds", entry=None,
-                 first="source.pld"):
+    def __init__(self, name, inputs, expected, ranks=(1, 2, 3, 4, 8), scalars=None, checks="signals,bounds", entry=None):
         self.name, self.inputs, self.expected, self.ranks = name, inputs, expected, ranks
         self.scalars = scalars or {}
         self.checks = checks
         self.entry = entry
-        self.first = first  # the text that stands for the source: the one after a pass that pldc does not have
 
 
 def same_on_all(values, p):
@@ -93,7 +91,6 @@ def square(name, rows, value, entry="main", **scalars):
 
 
 FOUR = (4,)
-TILES = "11_ConvertTensorToTileOps.pld"
 F16 = np.float16
 PROGRAMS = [
     Program("host_allreduce_explicit", xs(["P", 1, 384]), lambda p, g: {"ys": same_on_all(g["xs"].sum(0), p)}),
@@ -123,7 +120,7 @@ PROGRAMS = [
     Program("incore_allgather", xs([4, 1, 64]), lambda p, g: {"ys": same_on_all(g["xs"][:, 0], p)}, FOUR),
     Program("incore_all_to_all", xs([4, 4, 64]), lambda p, g: {"ys": g["xs"].transpose(1, 0, 2)}, FOUR),
     Program("mesh_by_hand", xs(["P", 1, 256]), lambda p, g: {"ys": same_on_all(g["xs"].sum(0), p)}, checks="bounds"),
-    Program("rma_ring_shift", xs(["P", 1, 96]), ring_shift, checks="bounds", first=TILES),
+    Program("rma_ring_shift", xs(["P", 1, 96]), ring_shift, checks="bounds"),
     Program("two_domains", xs([4, 1, 64]), lambda p, g: {}, (3, 4)),
     Program("two_hosts", xs([2, 1, 32]), lambda p, g: {}, (2,), entry="host_a"),
     Program("two_hosts", xs([2, 1, 32]), lambda p, g: {}, (2,), entry="host_b"),
@@ -133,11 +130,11 @@ PROGRAMS = [
     Program("dynamic_rows", lambda p: {"x": numbers([7, 128], np.float32, 1)}, lambda p, g: {"y": -np.abs(g["x"])}, (1,),
             checks="bounds"),
     Program("spmd_blocks", lambda p: {"x": numbers([128, 64], np.float32, 1)}, lambda p, g: {"y": g["x"] * 3}, (1,),
-            checks="bounds", first=TILES),
+            checks="bounds"),
     Program("submit_deps", lambda p: {"x": numbers([16, 64], np.float32, 1)},
             lambda p, g: {"a": g["x"] + 1, "b": g["x"] + 2}, (1,), checks="bounds"),
     Program("tensor_ops_orch", lambda p: {"x": numbers([4, 32, 64], np.float32, 1)},
-            lambda p, g: {"y": (g["x"][2] + g["x"][1]).reshape(64, 32).T.copy()}, (1,), {"idx": "2"}, "bounds", first=TILES),
+            lambda p, g: {"y": (g["x"][2] + g["x"][1]).reshape(64, 32).T.copy()}, (1,), {"idx": "2"}, "bounds"),
     square("pass_ctrlflow_break_and_continue", np.r_[48:64], lambda x: x, "kern", n=32),
     square("pass_ctrlflow_break_and_continue", np.r_[0:16, 32:64], lambda x: x, "kern", n=5),
     square("pass_ctrlflow_break_in_inner_loop", np.r_[0:64], lambda x: x, "kern", n=100),
@@ -182,11 +179,11 @@ class Runner:
             command.append("--passes=NONE")
         return run(command), tree / "bin" / text.stem
 
-    def stages(self, folder, first):
-        yield folder / first
+    def stages(self, folder):
+        yield folder / "source.pld"
         if self.options.stages == "all":
             for text in sorted(folder.glob("[0-9]*.pld")):
-                if ".from_text" not in text.name and text.name != first:
+                if ".from_text" not in text.name:
                     yield text
             for text in sorted((folder.parent / "dump" / folder.name).glob("[0-9]*.pld")):
                 yield text
@@ -195,7 +192,7 @@ class Runner:
         folder = self.options.corpus / program.name
         if not folder.is_dir():
             return
-        for text in self.stages(folder, program.first):
+        for text in self.stages(folder):
             what = f"{program.name}{'' if text.parent == folder else '/dump'}/{text.name}"
             if self.options.k and not fnmatch.fnmatch(what, self.options.k):
                 continue

@@ -98,9 +98,8 @@ class CallRewriter : public Rewriter {
       params_.push_back({memory, ParamDirection::Out, {}});
       return memory;
     }
-    const Attrs keywords =
-        ctx().list({Attr{ctx().name("dtype"), AttrValue::of_dtype(type->dtype)},
-                    Attr{ctx().name("layout"), AttrValue::of_layout(TensorLayout::ND)}});
+    const Attrs keywords = ctx().list({Attr{ctx().name("dtype"), AttrValue::of_dtype(type->dtype)},
+                                       Attr{ctx().name("layout"), AttrValue::of_layout(TensorLayout::ND)}});
     const Expr* shape = ctx().make_tuple(type->shape, span);
     out_->push_back(ctx().assign(
         memory, ctx().call(OpId::tensor_create, ctx().list({shape}), keywords, {}, type, span), span));

@@ -14,7 +14,8 @@ constexpr Conversion kConversions[] = {
 
 constexpr std::array<const Conversion*, kOpCount> by_op() {
   std::array<const Conversion*, kOpCount> table{};
-  for (const Conversion& conversion : kConversions) table[static_cast<std::size_t>(conversion.op)] = &conversion;
+  for (const Conversion& conversion : kConversions)
+    table[static_cast<std::size_t>(conversion.op)] = &conversion;
   return table;
 }
 

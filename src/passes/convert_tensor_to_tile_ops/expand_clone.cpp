@@ -39,13 +39,13 @@ const Expr* expand_clone(Lowering& op) {
         [&](const Var* at, const Var* carried) -> const Expr* {
           const List<const Expr*> shape = op.ir().list({op.index(1), op.index(1), input->shape[2]});
           const Expr* part =
-              op.on_chip(0)
-                  ? op.op(OpId::tile_slice, {op.tile(0), op.tuple(shape), place(at)})
-                  : op.load(op.arg(0), op.ir().list({static_cast<const Expr*>(at), zero, zero}), shape, shape);
+              op.on_chip(0) ? op.op(OpId::tile_slice, {op.tile(0), op.tuple(shape), place(at)})
+                            : op.load(op.arg(0), op.ir().list({static_cast<const Expr*>(at), zero, zero}),
+                                      shape, shape);
           if (part == nullptr) return carried;
           const Var* one = op.bind(rows("input"), part);
-          const Var* space = op.bind(
-              rows("target"), op.create(op.ir().list({op.index(1), to[1], to[2]}), input->dtype));
+          const Var* space =
+              op.bind(rows("target"), op.create(op.ir().list({op.index(1), to[1], to[2]}), input->dtype));
           const Var* spread = op.bind(rows("col"), OpId::tile_col_expand, {space, one});
           return op.bind(rows("store"), op.store(spread, place(at), carried));
         });

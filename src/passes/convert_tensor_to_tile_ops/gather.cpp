@@ -33,8 +33,7 @@ class Gather {
     return part != nullptr ? op.bind(name, op.reshape(part, dims({op.index(1), shape.back()}))) : nullptr;
   }
   const Var* picked(const Expr* from, const Expr* positions, const Expr* columns) {
-    const Var* scratch =
-        op.bind("gather_row_tmp", op.create(dims({op.index(1), columns}), DType::INT32));
+    const Var* scratch = op.bind("gather_row_tmp", op.create(dims({op.index(1), columns}), DType::INT32));
     return op.bind("gather_row", OpId::tile_gather, {from, positions, scratch});
   }
   const Expr* matrix_rows();
@@ -50,17 +49,17 @@ class Gather {
 // Rank 2 along the last axis.
 const Expr* Gather::matrix_rows() {
   const Var* start = op.bind("gather_acc_init", op.create(index, dtype));
-  return op.carry_loop({"gather_lv", "gather_ia", "gather_rv"}, index[0], start,
-                       [&](const Var* at, const Var* carried) -> const Expr* {
-                         const Dims offsets = dims({at, op.index(0)});
-                         const Expr* from =
-                             row(0, offsets, dims({op.index(1), input[1]}), "gather_inp_row", "gather_inp_raw");
-                         const Expr* positions =
-                             row(1, offsets, dims({op.index(1), index[1]}), "gather_idx_row", "gather_idx_raw");
-                         if (from == nullptr || positions == nullptr) return carried;
-                         const Var* part = picked(from, positions, index[1]);
-                         return op.bind("gather_asmbl", OpId::tile_assemble, {carried, part, op.tuple(offsets)});
-                       });
+  return op.carry_loop(
+      {"gather_lv", "gather_ia", "gather_rv"}, index[0], start,
+      [&](const Var* at, const Var* carried) -> const Expr* {
+        const Dims offsets = dims({at, op.index(0)});
+        const Expr* from = row(0, offsets, dims({op.index(1), input[1]}), "gather_inp_row", "gather_inp_raw");
+        const Expr* positions =
+            row(1, offsets, dims({op.index(1), index[1]}), "gather_idx_row", "gather_idx_raw");
+        if (from == nullptr || positions == nullptr) return carried;
+        const Var* part = picked(from, positions, index[1]);
+        return op.bind("gather_asmbl", OpId::tile_assemble, {carried, part, op.tuple(offsets)});
+      });
 }
 
 // Rank 3 along the last axis: the rows of each page become one row of the result's first form.
@@ -72,22 +71,24 @@ const Expr* Gather::nested_rows() {
   const Var* all = op.carry_loop(
       {"gather_outer_lv", "gather_outer_ia", "gather_outer_rv"}, index[0], start,
       [&](const Var* page, const Var* outer) -> const Expr* {
-        const Var* inner_start = op.bind("gather_inner_acc_init", op.create(dims({index[1], index[2]}), dtype));
-        const Var* block = op.carry_loop(
-            {"gather_inner_lv", "gather_inner_ia", "gather_inner_rv"}, index[1], inner_start,
-            [&](const Var* at, const Var* inner) -> const Expr* {
-              const Dims offsets = dims({page, at, op.index(0)});
-              const Expr* one = op.index(1);
-              const Expr* from = row(0, offsets, dims({one, one, input[2]}), "gather_inp_row", "gather_inp_raw");
-              const Expr* positions =
-                  row(1, offsets, dims({one, one, index[2]}), "gather_idx_row", "gather_idx_raw");
-              if (from == nullptr || positions == nullptr) return inner;
-              const Var* part = picked(from, positions, index[2]);
-              return op.bind("gather_inner_asmbl", OpId::tile_assemble,
-                             {inner, part, op.tuple({at, op.index(0)})});
-            });
+        const Var* inner_start =
+            op.bind("gather_inner_acc_init", op.create(dims({index[1], index[2]}), dtype));
+        const Var* block = op.carry_loop({"gather_inner_lv", "gather_inner_ia", "gather_inner_rv"}, index[1],
+                                         inner_start, [&](const Var* at, const Var* inner) -> const Expr* {
+                                           const Dims offsets = dims({page, at, op.index(0)});
+                                           const Expr* one = op.index(1);
+                                           const Expr* from = row(0, offsets, dims({one, one, input[2]}),
+                                                                  "gather_inp_row", "gather_inp_raw");
+                                           const Expr* positions = row(1, offsets, dims({one, one, index[2]}),
+                                                                       "gather_idx_row", "gather_idx_raw");
+                                           if (from == nullptr || positions == nullptr) return inner;
+                                           const Var* part = picked(from, positions, index[2]);
+                                           return op.bind("gather_inner_asmbl", OpId::tile_assemble,
+                                                          {inner, part, op.tuple({at, op.index(0)})});
+                                         });
         const Var* flat = op.bind("gather_inner_flat", op.reshape(block, op.dims({1, rows * columns})));
-        return op.bind("gather_outer_asmbl", OpId::tile_assemble, {outer, flat, op.tuple({page, op.index(0)})});
+        return op.bind("gather_outer_asmbl", OpId::tile_assemble,
+                       {outer, flat, op.tuple({page, op.index(0)})});
       });
   return op.bind("gather_out", op.reshape(all, op.dims({pages * rows, columns})));
 }
@@ -126,7 +127,8 @@ const Expr* Gather::across(std::size_t axis) {
         const Var* scaled = op.bind("gather_idx_s", OpId::tile_muls, {positions, op.int32(width)});
         const Var* flat_index = op.bind("gather_fidx", OpId::tile_add, {scaled, range});
         const Var* part = picked(flat, flat_index, index[rank - 1]);
-        return op.bind("gather_main_asmbl", OpId::tile_assemble, {carried, part, op.tuple({at, op.index(0)})});
+        return op.bind("gather_main_asmbl", OpId::tile_assemble,
+                       {carried, part, op.tuple({at, op.index(0)})});
       });
   return op.bind("gather_out", op.reshape(all, op.dims({pages * rows, columns})));
 }
@@ -184,8 +186,8 @@ const Expr* paged_gather(Lowering& op) {
   const std::size_t index_rank = index_type->shape.size();
   const std::int64_t most = op.integer("max_indices", 1);
   const auto space = static_cast<MemSpace>(op.integer("space", static_cast<std::int64_t>(MemSpace::Mat)));
-  const Var* rows = op.bind("pg_rows", OpId::tensor_dim,
-                            {indices, op.index(static_cast<std::int64_t>(index_rank) - 1)});
+  const Var* rows =
+      op.bind("pg_rows", OpId::tensor_dim, {indices, op.index(static_cast<std::int64_t>(index_rank) - 1)});
   const List<const Expr*> shape = transposed ? op.dims({size, most}) : op.dims({most, size});
   const Var* start = op.bind("paged_gather_acc", op.create(shape, from->dtype, space));
   const auto element = [&](std::string_view name, const Expr* tensor, const Expr* at) {

@@ -44,7 +44,8 @@ std::optional<std::size_t> Homes::result_of(const Var* created) const {
 
 bool Homes::only_for_matmul(const Var* slice) const {
   const auto found = uses_.find(slice);
-  return found != uses_.end() && found->second.matmul > 0 && found->second.other + found->second.elements == 0;
+  return found != uses_.end() && found->second.matmul > 0 &&
+         found->second.other + found->second.elements == 0;
 }
 
 // ---- what there is -----------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "ir/auto_name.h"
@@ -127,9 +128,16 @@ class KernelConverter : public Rewriter, private Values {
     out.insert(out.end(), op.statements().begin(), op.statements().end());
   }
 
+  // What has none is refused where it is used.
+  static bool has_constant_shape(const Var* tensor) {
+    const List<const Expr*> shape = dyn<TensorType>(tensor->type)->shape;
+    return std::all_of(shape.begin(), shape.end(),
+                       [](const Expr* dim) { return const_int(dim).has_value(); });
+  }
+
   void load_params(std::vector<const Stmt*>& out) {
     for (const Param& param : kernel_->params) {
-      if (!homes_.loaded(param.var)) continue;
+      if (!homes_.loaded(param.var) || !has_constant_shape(param.var)) continue;
       const Expr* tile = as_tile(param.var, out);
       if (tile != param.var) loaded_[param.var] = tile;
     }
@@ -235,8 +243,7 @@ class KernelConverter : public Rewriter, private Values {
         Lowering op(env_, *this, kNone, nullptr, s->span, false);
         const auto rank = dyn<TensorType>(memory->type)->shape.size();
         const Expr* store = op.store(value, op.tuple(op.zeros(rank)), memory);
-        const std::string name =
-            build_auto_name(fmt::format("ret{}", i), {}, NameRole::Store, std::nullopt);
+        const std::string name = build_auto_name(fmt::format("ret{}", i), {}, NameRole::Store, std::nullopt);
         value = op.bind(name, store);
         append(op, out);
         stored = true;
@@ -392,9 +399,10 @@ class KernelConverter : public Rewriter, private Values {
   const Function* kernel_;
   Homes homes_;
   Staged staged_;
-  std::unordered_map<const Stmt*, std::vector<const AssignStmt*>> late_stores_;  // by the statement before them
+  std::unordered_map<const Stmt*, std::vector<const AssignStmt*>>
+      late_stores_;  // by the statement before them
   std::unordered_map<const Var*, const Expr*> loaded_;
-  std::map<std::size_t, const Var*> outs_;  // by position among the results
+  std::map<std::size_t, const Var*> outs_;    // by position among the results
   std::vector<std::vector<bool>> receivers_;  // of the open bodies: which of their values are tiles
   std::vector<const Expr*> yielded_;          // what the last yield handed over
 };

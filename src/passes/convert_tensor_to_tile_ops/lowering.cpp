@@ -34,7 +34,7 @@ const Expr* Lowering::memory(std::size_t i) {
   const Operand* operand = operand_of(call, i);
   env.diags
       .report<diag::tile_where_memory>(span, name(), operand != nullptr ? operand->name : "operand",
-                                       operand_name(i))
+                                       auto_name_stem(operand_name(i)))
       .help("assemble the value into an Out parameter and use that here");
   return nullptr;
 }
@@ -76,8 +76,8 @@ const Expr* Lowering::load(const Expr* from, List<const Expr*> offsets, List<con
     if (const_int(extent)) continue;
     const auto* var = dyn<Var>(from);
     env.diags
-        .report<diag::tile_extent_unknown>(span, name(),
-                                           var != nullptr ? var->name.text() : std::string_view("the operand"))
+        .report<diag::tile_extent_unknown>(
+            span, name(), var != nullptr ? auto_name_stem(var->name.text()) : std::string_view("the operand"))
         .help("take a slice of constant shape first, with a valid_shape for the part that there is");
     return nullptr;
   }
@@ -101,8 +101,9 @@ const Expr* Lowering::create(List<const Expr*> shape, DType dtype, MemSpace spac
 }
 
 const Expr* Lowering::full(List<const Expr*> shape, DType dtype, double value) {
-  const Expr* constant = is_float(dtype) ? static_cast<const Expr*>(ir().const_float(value, DType::FP32, span))
-                              : index(static_cast<std::int64_t>(value));
+  const Expr* constant = is_float(dtype)
+                             ? static_cast<const Expr*>(ir().const_float(value, DType::FP32, span))
+                             : index(static_cast<std::int64_t>(value));
   return op(OpId::tile_full, {tuple(shape), constant}, {{"dtype", AttrValue::of_dtype(dtype)}});
 }
 

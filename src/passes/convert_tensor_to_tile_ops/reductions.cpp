@@ -20,8 +20,8 @@ const Expr* matrix(Lowering& op, std::int64_t wanted_axis, std::string_view reme
   const bool fits = rank == 1 ? axis == -1 || axis == 0 || wanted_axis == -1
                               : (axis + rank) % rank == (wanted_axis + rank) % rank;
   if (!fits) {
-    op.no_form("a reduction along another axis", wanted_axis == -1 ? "the last axis" : "the last axis but one",
-               remedy);
+    op.no_form("a reduction along another axis",
+               wanted_axis == -1 ? "the last axis" : "the last axis but one", remedy);
     return nullptr;
   }
   if (rank > 1) return tile;

@@ -30,22 +30,20 @@ bool fill_of(const Stmt* s, const ForStmt* loop, Fill& fill) {
   const Call* write = eval != nullptr ? op_call(eval->value, OpId::tensor_write) : nullptr;
   const auto* indices = write != nullptr ? dyn<MakeTuple>(write->args[1]) : nullptr;
   if (indices == nullptr || indices->elements.empty() || !is_plain_tensor(write->args[0]->type)) return false;
-  if (write->args[2]->kind != ExprKind::ConstFloat && write->args[2]->kind != ExprKind::ConstInt) return false;
+  if (write->args[2]->kind != ExprKind::ConstFloat && write->args[2]->kind != ExprKind::ConstInt)
+    return false;
   fill.write = write;
   fill.offsets.assign(indices->elements.begin(), indices->elements.end());
   const Expr*& last = fill.offsets.back();
   last = base_of(last, loop->loop_var, loop->start);
-  return last != nullptr && std::none_of(fill.offsets.begin(), fill.offsets.end(), [&](const Expr* e) {
-           return mentions(e, loop->loop_var);
-         });
+  return last != nullptr && std::none_of(fill.offsets.begin(), fill.offsets.end(),
+                                         [&](const Expr* e) { return mentions(e, loop->loop_var); });
 }
 
 constexpr std::int64_t kMostElements = 8192;  // of one fill: a tile of 32 KB
 constexpr std::int64_t kBlockBytes = 32;      // tiles consist of whole blocks
 
-std::int64_t bytes_of(const Call* write) {
-  return byte_width(dyn<TensorType>(write->args[0]->type)->dtype);
-}
+std::int64_t bytes_of(const Call* write) { return byte_width(dyn<TensorType>(write->args[0]->type)->dtype); }
 
 // How a statement uses a variable.
 struct Uses {

@@ -10,7 +10,7 @@ namespace pldc::tiling {
 
 // A loop that sets `count` elements side by side to one constant.
 struct Fill {
-  const Call* write;                 // tensor.write
+  const Call* write;  // tensor.write
   std::int64_t count;
   std::vector<const Expr*> offsets;  // of the first element
 };

@@ -31,8 +31,9 @@ const Expr* blended(Lowering& op, const Names& names, const Expr* old, const Exp
   const Var* mask_zero = op.bind(names.mask_zero, op.full(type->shape, type->dtype, 0));
   const Var* ones = op.bind(names.ones, op.full(from->shape, type->dtype, 1));
   const Var* mask = op.bind(names.mask, scattered(mask_zero, ones));
-  const Expr* nothing = is_float(type->dtype) ? static_cast<const Expr*>(op.ir().const_float(0, DType::FP32, op.span))
-                             : op.ir().const_int(0, type->dtype, op.span);
+  const Expr* nothing = is_float(type->dtype)
+                            ? static_cast<const Expr*>(op.ir().const_float(0, DType::FP32, op.span))
+                            : op.ir().const_int(0, type->dtype, op.span);
   const Var* predicate = op.bind(names.predicate, OpId::tile_cmps, {mask, nothing},
                                  {{"cmp_type", AttrValue::of_int(kNotEqual)}});
   const Var* scratch = op.bind(names.scratch, op.create(op.dims({1, 32}), DType::UINT8));
@@ -71,8 +72,8 @@ const Expr* scatter(Lowering& op) {
   const Var* flat = op.bind("scatter_flat_idx", OpId::tile_row_expand_add, {index, base});
   const Expr* positions = positions_for(op, flat, op.tensor(0)->dtype);
   return blended(op,
-                 {"scatter_values_zero", "scatter_values", "scatter_mask_zero", "scatter_ones", "scatter_mask",
-                  "scatter_pred", "scatter_sel_tmp"},
+                 {"scatter_values_zero", "scatter_values", "scatter_mask_zero", "scatter_ones",
+                  "scatter_mask", "scatter_pred", "scatter_sel_tmp"},
                  old, source, [&](const Expr* to, const Expr* from) {
                    return op.op(OpId::tile_scatter, {to, from, positions});
                  });

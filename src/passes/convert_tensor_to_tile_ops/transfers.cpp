@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "ir/auto_name.h"
 #include "passes/convert_tensor_to_tile_ops/conversions.h"
 #include "support/diag/pass.h"
 
@@ -58,7 +59,7 @@ const Expr* transfer(Lowering& op, const Transfer& kind) {
 
 const Expr* put(Lowering& op) {
   if (op.on_chip(2) && dyn<TensorType>(op.arg(2)->type) == nullptr) {
-    op.env.diags.report<diag::put_of_computed>(op.span, op.operand_name(2))
+    op.env.diags.report<diag::put_of_computed>(op.span, auto_name_stem(op.operand_name(2)))
         .help("use pld.tensor.remote_store, which takes a computed value");
     return nullptr;
   }

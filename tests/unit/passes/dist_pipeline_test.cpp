@@ -226,44 +226,11 @@ TEST_CASE("--disable-pass") {
   CHECK_THAT(Run(simple_host(), options).errors, Contains("not among the passes of this run"));
 }
 
-TEST_CASE("D14 passes that do not exist yet are left out only where the program does not need them") {
-  const auto needs = [](std::string_view pass, std::string_view text) {
-    if (pldc::find_pass(pass) != nullptr) return;
-    const Run run(text, {});
-    INFO(pass << "\n" << run.errors);
-    CHECK(run.result.program == nullptr);
-    CHECK_THAT(run.errors, Contains("needs pass '" + std::string(pass) + "', which is not supported yet"));
-  };
-  const std::string kernel =
-      "@pl.function(type=pl.FunctionType.InCore, level=pl.Level.CHIP_DIE, role=pl.Role.SubWorker)\n"
-      "def kern(x: pl.Tensor[[16, 64], pl.FP32], o: pl.Out[pl.Tensor[[16, 64], pl.FP32]]) -> pl.Tensor[[16, "
-      "64], pl.FP32]:\n";
-  needs("ConvertTensorToTileOps",
-        program(kernel + "    t: pl.Tensor[[16, 64], pl.FP32] = pl.tensor.exp(x)\n    return o\n"));
-  needs("LowerCompositeOps",
-        program("@pl.function(type=pl.FunctionType.InCore, level=pl.Level.CHIP_DIE, role=pl.Role.SubWorker)\n"
-                "def kern(s: pl.InOut[pld.DistributedTensor[[4, 1], pl.INT32]]) -> pld.DistributedTensor[[4, "
-                "1], pl.INT32]:\n"
-                "    s2: pld.DistributedTensor[[4, 1], pl.INT32] = pld.tensor.barrier(s)\n    return s\n"));
-  // Nothing of the kind: the whole pipeline runs.
+TEST_CASE("D14 passes that do not exist are left out") {
   const Run run(simple_host(), {});
   INFO(run.errors);
   CHECK(run.result.program != nullptr);
   CHECK(run.errors.empty());
-}
-
-TEST_CASE("all needs of a program are told at once") {
-  if (pldc::find_pass("LowerCompositeOps") != nullptr || pldc::find_pass("ConvertTensorToTileOps") != nullptr)
-    return;
-  const Run run(
-      program("@pl.function(type=pl.FunctionType.InCore, level=pl.Level.CHIP_DIE, role=pl.Role.SubWorker)\n"
-              "def kern(x: pl.Tensor[[16, 64], pl.FP32], s: pl.InOut[pld.DistributedTensor[[4, 1], "
-              "pl.INT32]]) -> "
-              "pld.DistributedTensor[[4, 1], pl.INT32]:\n"
-              "    t: pl.Tensor[[16, 64], pl.FP32] = pl.tensor.exp(x)\n"
-              "    s2: pld.DistributedTensor[[4, 1], pl.INT32] = pld.tensor.barrier(s)\n    return s\n"),
-      {});
-  CHECK_THAT(run.errors, Contains("'LowerCompositeOps'") && Contains("'ConvertTensorToTileOps'"));
 }
 
 TEST_CASE("callbacks see every pass and can end the run") {

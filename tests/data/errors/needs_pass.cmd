@@ -1,1 +1,0 @@
-build --passes=NONE %s -o %t/out

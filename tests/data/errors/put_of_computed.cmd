@@ -1,0 +1,1 @@
+opt --passes=ConvertToSSA,NormalizeStmtStructure,FlattenCallExpr,ConvertTensorToTileOps %s
