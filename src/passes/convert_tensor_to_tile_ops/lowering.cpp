@@ -28,14 +28,14 @@ const Expr* Lowering::tile(std::size_t i, std::string_view loaded_name) {
 
 const Expr* Lowering::vector(std::size_t i) { return tile(i, std::string(operand_name(i)) + "_vec"); }
 
-const Expr* Lowering::memory(std::size_t i) {
+const Expr* Lowering::memory(std::size_t i, std::string_view remedy) {
   const Expr* value = arg(i);
   if (dyn<TileType>(value->type) == nullptr) return value;
   const Operand* operand = operand_of(call, i);
   env.diags
       .report<diag::tile_where_memory>(span, name(), operand != nullptr ? operand->name : "operand",
                                        auto_name_stem(operand_name(i)))
-      .help("assemble the value into an Out parameter and use that here");
+      .help("{}", remedy);
   return nullptr;
 }
 

@@ -59,7 +59,8 @@ class Lowering : public StatementWriter {
   // As a tile that is loaded here, under the name of the operand with `_vec`.
   const Expr* vector(std::size_t i);
   // In global memory; null after a report.
-  const Expr* memory(std::size_t i);
+  const Expr* memory(std::size_t i,
+                     std::string_view remedy = "assemble the value into an Out parameter and use that here");
   // The name of a variable; empty for other expressions.
   std::string_view operand_name(std::size_t i);
   std::int64_t integer(std::string_view keyword, std::int64_t otherwise) const;

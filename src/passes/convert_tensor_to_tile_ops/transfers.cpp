@@ -2,9 +2,7 @@
 #include <algorithm>
 #include <string>
 
-#include "ir/auto_name.h"
 #include "passes/convert_tensor_to_tile_ops/conversions.h"
-#include "support/diag/pass.h"
 
 namespace pldc::tiling {
 
@@ -16,6 +14,8 @@ std::int64_t bounded(std::optional<std::int64_t> extent, std::int64_t chunk) {
   return chunk > 0 ? std::min(*extent, chunk) : *extent;
 }
 
+constexpr std::string_view kRemedy = "use pld.tensor.remote_store, which takes a computed value";
+
 struct Transfer {
   OpId tile;
   std::string_view stage;
@@ -23,7 +23,7 @@ struct Transfer {
 };
 
 const Expr* transfer(Lowering& op, const Transfer& kind) {
-  std::vector<const Expr*> operands = {op.memory(0), op.arg(1), op.memory(2)};
+  std::vector<const Expr*> operands = {op.memory(0, kRemedy), op.arg(1), op.memory(2, kRemedy)};
   if (operands[0] == nullptr || operands[2] == nullptr) return nullptr;
   const TensorType* type = op.tensor(0);
   if (type == nullptr) return nullptr;
@@ -57,14 +57,7 @@ const Expr* transfer(Lowering& op, const Transfer& kind) {
 
 }  // namespace
 
-const Expr* put(Lowering& op) {
-  if (op.on_chip(2) && dyn<TensorType>(op.arg(2)->type) == nullptr) {
-    op.env.diags.report<diag::put_of_computed>(op.span, auto_name_stem(op.operand_name(2)))
-        .help("use pld.tensor.remote_store, which takes a computed value");
-    return nullptr;
-  }
-  return transfer(op, {OpId::pld_tile_put, "tput_stage", true});
-}
+const Expr* put(Lowering& op) { return transfer(op, {OpId::pld_tile_put, "tput_stage", true}); }
 
 const Expr* get(Lowering& op) { return transfer(op, {OpId::pld_tile_get, "tget_stage", false}); }
 
