@@ -30,7 +30,14 @@ TileForm row_form(const TileForm& form) {
 TileForm KernelBody::form_of(const TileType* type, MemSpace space) const {
   const auto physical = physical_tile(type);
   if (!physical) return {};
-  return tile_form(space, type->dtype, physical->rows, physical->cols, effective_view(type));
+  TileView view = effective_view(type);
+  if (type->space == MemSpace::Acc && space != MemSpace::Acc) {
+    // The accumulator's layout belongs to its memory: a product that shares a carry's memory lies as the carry does.
+    const TileView there = implicit_tile_view(type->shape, space);
+    view.blayout = there.blayout;
+    view.slayout = there.slayout;
+  }
+  return tile_form(space, type->dtype, physical->rows, physical->cols, view);
 }
 
 MemSpace KernelBody::space_of(const Var* var) const {
