@@ -2,6 +2,7 @@
 #include "driver/command.h"
 #include "driver/round_trip.h"
 #include "driver/session.h"
+#include "passes/match/match.h"
 #include "passes/pass.h"
 #include "support/diag/driver.h"
 
@@ -17,31 +18,42 @@ class CheckCommand : public Command {
  public:
   CommandInfo info() const override {
     return {"check",
-            "[--roundtrip] FILE...",
+            "[--roundtrip] [--ranks N] FILE...",
             "Read and verify programs; print nothing but diagnostics",
-            {"pldc check foo.pld", "pldc check --roundtrip *.pld", "pldc check --diag-format=json foo.pld"}};
+            {"pldc check foo.pld", "pldc check --roundtrip *.pld", "pldc check --ranks 4 foo.pld",
+             "pldc check --diag-format=json foo.pld"}};
   }
 
   void add_options(CLI::App& app) override {
     OptionTable table(app);
     table.group("Checks").flag("--roundtrip", roundtrip_,
                                "also that the program survives being printed and read");
-    table.number("--ranks", ranks_, "N", "also match notifies and waits statically, for N ranks: not yet");
+    table
+        .number(
+            "--ranks", ranks_, "N",
+            "also match notifies, waits and collectives, as far as they do not depend on data, for N ranks")
+        .whole_number(1);
+    table
+        .number("--unroll-limit", unroll_limit_, "N",
+                "with --ranks: statements to look at, all ranks together")
+        .whole_number(1);
     table.files(files_, "FILE", "programs; - is standard input");
   }
 
   int run(Session& session) override {
     if (files_.empty()) return session.usage_error("no FILE is given", "`-` is standard input");
-    if (ranks_ != 0) {
-      session.report<diag::not_supported>(
-          "`pldc run --ranks N --check=signals,bounds` finds signals that do not match", "--ranks");
-      return kBadUsage;
-    }
     return session.each(files_, [&](Input& input) {
       if (!session.read(input)) return static_cast<int>(kBadInput);
       const bool valid = verify_input(input.module.program, input.diags);
       if (valid && roundtrip_ && !survives_round_trip(input.module, round_trip_of(session, input, false))) {
         return static_cast<int>(kCheckFailed);
+      }
+      if (valid && ranks_ != 0) {
+        MatchOptions match;
+        match.ranks = ranks_;
+        if (unroll_limit_ != 0) match.unroll_limit = unroll_limit_;
+        if (!match_ranks(input.context, input.module.program, match, input.diags))
+          return static_cast<int>(kBadInput);
       }
       return static_cast<int>(valid ? kFine : kBadInput);
     });
@@ -50,6 +62,7 @@ class CheckCommand : public Command {
  private:
   bool roundtrip_ = false;
   unsigned ranks_ = 0;
+  unsigned unroll_limit_ = 0;
   std::vector<std::string> files_;
 };
 

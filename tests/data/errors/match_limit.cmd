@@ -1,0 +1,1 @@
+check --ranks 4 --unroll-limit=5000 %s
