@@ -481,8 +481,14 @@ void KernelBody::assign_alias(const Var* var, const Var* source, Span span) {
     const TilePlace* place_of = env.placement.find(var);
     const TilePlace* from_place = env.placement.find(source);
     const bool same = place_of == nullptr || from_place == nullptr ||
-                      (place_of->address == from_place->address && place_of->offset == from_place->offset);
-    if (same && form_of(type, from.form.space) == from.form) {
+                      (place_of->space == from_place->space && place_of->address == from_place->address &&
+                       place_of->offset == from_place->offset);
+    // What lies inside of a wider tile keeps the distance between its rows under every name.
+    TileForm form = form_of(type, from.form.space);
+    form.rows = from.form.rows;
+    form.cols = from.form.cols;
+    form.pad = from.form.pad;
+    if (same && form == from.form) {
       bind(var, from);
     } else {
       move(result(var), from);
