@@ -85,15 +85,9 @@ class Builder:
             raise Failure(" ".join(map(str, command)) + "\n" + done.stdout[-3000:])
         return done.stdout
 
-    def run(self, pieces, given, scalars):
-        """The outputs by dtype; Failure with the text of what went wrong."""
-        self.runs += 1
-        folder = self.work / f"run{self.runs}"
-        folder.mkdir(parents=True)
-        text, kinds = program_text(pieces)
-        (folder / "random.pld").write_text(text)
-        tree = folder / "tree"
-        self.call([self.options.pldc, "build", folder / "random.pld", "-o", tree, "--emit-only"])
+    def compile(self, source, tree):
+        """The program of the text, with many kernels in one C++ file."""
+        self.call([self.options.pldc, "build", source, "-o", tree, "--emit-only"])
         kernels = sorted((tree / "kernels").glob("*/*.cpp"))
         unity = []
         for first in range(0, len(kernels), UNITY):
@@ -111,11 +105,21 @@ class Builder:
                 (tree / "build").mkdir(exist_ok=True)
                 os.link(kept, tree / "build" / shared)
         self.call(["make", "-s", f"-j{self.options.jobs}", "-C", tree, flags, "OBJECTS=" + " ".join(objects),
-                   "bin/random"])
+                   f"bin/{source.stem}"])
         for shared in ("runtime.o", "launcher.o"):
             if not (self.work / shared).exists():
                 os.link(tree / "build" / shared, self.work / shared)
-        command = [tree / "bin/random", "--timeout=120", "--check=bounds"]
+        return tree / "bin" / source.stem
+
+    def run(self, pieces, given, scalars):
+        """The outputs by dtype; Failure with the text of what went wrong."""
+        self.runs += 1
+        folder = self.work / f"run{self.runs}"
+        folder.mkdir(parents=True)
+        text, kinds = program_text(pieces)
+        (folder / "random.pld").write_text(text)
+        binary = self.compile(folder / "random.pld", folder / "tree")
+        command = [binary, "--timeout=120", "--check=bounds"]
         for kind, array in given.items():
             np.save(folder / f"{kind}.npy", array)
             command.append(f"--in={kind.lower()}={folder}/{kind}.npy")
@@ -227,7 +231,7 @@ def main():
     full = os.environ.get("PLDC_TEST_STAGES") == "all"
     parser = argparse.ArgumentParser()
     parser.add_argument("--pldc", default=str(ROOT / "build/src/driver/pldc"))
-    parser.add_argument("--programs", type=int, default=10000 if full else 200)
+    parser.add_argument("--programs", type=int, default=10000 if full else 160)
     parser.add_argument("--batch", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1, help="of the first batch; the next ones count on")
     parser.add_argument("--length", type=int, default=24, help="statements of a kernel")
