@@ -14,6 +14,9 @@ RoundTripCheck round_trip_of(Session& session, Input& input, bool with_bytes) {
           with_bytes ? input.file : nullptr, "<print of " + input.file->name() + ">"};
 }
 
+// Each rank is followed by itself.
+constexpr unsigned kMaxRanks = 1024;
+
 class CheckCommand : public Command {
  public:
   CommandInfo info() const override {
@@ -42,6 +45,10 @@ class CheckCommand : public Command {
 
   int run(Session& session) override {
     if (files_.empty()) return session.usage_error("no FILE is given", "`-` is standard input");
+    if (ranks_ > kMaxRanks) {
+      return session.usage_error(
+          fmt::format("--ranks is {}, but at most {} can be matched", ranks_, kMaxRanks));
+    }
     return session.each(files_, [&](Input& input) {
       if (!session.read(input)) return static_cast<int>(kBadInput);
       const bool valid = verify_input(input.module.program, input.diags);

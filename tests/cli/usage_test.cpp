@@ -155,6 +155,7 @@ TEST_CASE("wrong command lines: exit 2, stdout empty, a message with a code") {
       {"run", "--schedules=3", file},
       {"run", "--seed=1", file},
       {"check", "--ranks=0", file},
+      {"check", "--ranks=1025", file},
       {"run", "--after=Simplify", "--stop-after=Simplify", file},
       {"diff", "--limit=-1", file, file},
       {"list", "passes", "ops"},

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kSilentTrips = 1024;
 // Blocks of one launch that are told apart.
 constexpr std::int64_t kMaxBlocks = 256;
-constexpr std::size_t kMaxEvents = 1'000'000;
+constexpr std::size_t kMaxEvents = 400'000;
 
 // Whether a loop runs more than kSilentTrips times.
 bool runs_long(std::int64_t first, std::int64_t end, std::int64_t stride) {
@@ -46,8 +46,9 @@ bool Unroller::run(const Function* host, Trace& trace) {
     switch (stop.why) {
       case GivenUp::Why::Limit:
         diags_
-            .report<diag::match_limit>(stop.place, host->name.text(),
-                                       fmt::format("{} statements", options_.unroll_limit))
+            .report<diag::match_limit>(
+                stop.place, host->name.text(),
+                stop.text.empty() ? fmt::format("{} statements", options_.unroll_limit) : stop.text)
             .help("--unroll-limit=N allows more");
         break;
       case GivenUp::Why::Data:
@@ -361,7 +362,8 @@ void Unroller::emit(std::int64_t device, Event event) {
     return;
   }
   if (++events_ > kMaxEvents)
-    throw GivenUp{GivenUp::Why::Limit, loops_.empty() ? event.place : loops_.back(), {}};
+    throw GivenUp{GivenUp::Why::Limit, loops_.empty() ? event.place : loops_.back(),
+                  fmt::format("{} notifies, waits and collectives", kMaxEvents)};
   out->second->push_back(std::move(event));
 }
 

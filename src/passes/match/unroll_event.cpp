@@ -1,4 +1,6 @@
 // Notifies, waits and collectives as events of a device.
+#include <limits>
+
 #include "ir/check_op.h"
 #include "passes/match/ops.h"
 #include "passes/match/unroll.h"
@@ -10,6 +12,14 @@ namespace {
 std::int64_t keyword(const Call* call, std::string_view name) {
   const AttrValue* value = find_attr(call->kwargs, name);
   return value != nullptr && value->kind == AttrKind::Int ? value->integer : 0;
+}
+
+// Of a notify or wait. Cells are 32 bits wide: what does not fit counts as not known.
+std::optional<std::int64_t> cell_value(const Value& value) {
+  const auto number = value.integer();
+  const bool fits = number && *number >= std::numeric_limits<std::int32_t>::min() &&
+                    *number <= std::numeric_limits<std::int32_t>::max();
+  return fits ? number : std::nullopt;
 }
 
 std::string index_text(const std::vector<std::optional<std::int64_t>>& index) {
@@ -90,7 +100,7 @@ void Unroller::notify(Frame& f, const OpCall& op) {
   std::optional<Event> event = cell_event(f, op, window);
   if (!event) return;
   const std::optional<std::int64_t> peer = peer_device(f, op, window);
-  const std::optional<std::int64_t> value = op["value"].integer();
+  const std::optional<std::int64_t> value = cell_value(op["value"]);
   if (!peer || !value) {
     const bool outside = op["peer"].integer() && !peer && !uncertain();
     if (!outside) return doubt(window, place_of(op.call));
@@ -108,7 +118,7 @@ void Unroller::wait(Frame& f, const OpCall& op) {
   const Value window = op["signal"];
   if (window.kind != ValueKind::Window) return doubt(window, place_of(op.call));
   std::optional<Event> event = cell_event(f, op, window);
-  const std::optional<std::int64_t> value = op["expected"].integer();
+  const std::optional<std::int64_t> value = cell_value(op["expected"]);
   if (!event) return;
   if (!value) return doubt(window, place_of(op.call));
   event->kind = EventKind::Wait;
