@@ -158,7 +158,8 @@ class Generator {
 
   void emit_kernel_text(const ChipCode& chip, KernelCode& kernel) {
     auto [place, fresh] = placements_.try_emplace(kernel.function);
-    if (fresh && !place_tiles(env_.ir, diags_, kernel.function, place->second))
+    const bool simulated = options_.target != Target::Ascend;
+    if (fresh && !place_tiles(env_.ir, diags_, kernel.function, place->second, simulated))
       failed_.insert(kernel.function);
     if (failed_.count(kernel.function) != 0) return;
     const KernelEnv env{env_.ir,       diags_,      places_,          options_,     *program_,

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "codegen/results.h"
 #include "ir/auto_name.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
@@ -247,7 +248,7 @@ const Program* normalize_for_codegen(Context& context, const Program* program, D
         "pass a slice of the larger tensor, or take the strides off the kernel's parameter");
     return nullptr;
   }
-  return program;
+  return results_to_parameters(context, program);
 }
 
 }  // namespace pldc

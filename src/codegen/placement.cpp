@@ -94,11 +94,13 @@ const TilePlace* TilePlacement::find(const Var* var) const {
   return found != places_.end() ? &found->second : nullptr;
 }
 
+bool TilePlacement::is_large(MemSpace space) const { return used(space) > space_bytes(space); }
+
 // Two walks in one: what the values and buffers are, and between which statements each buffer is alive.
 class TilePlacer {
  public:
-  TilePlacer(Context& context, DiagSink& diags, const Function* kernel, TilePlacement& out)
-      : ir_(context), diags_(diags), kernel_(kernel), out_(out) {}
+  TilePlacer(Context& context, DiagSink& diags, const Function* kernel, TilePlacement& out, bool simulated)
+      : ir_(context), diags_(diags), kernel_(kernel), out_(out), simulated_(simulated) {}
 
   bool run() {
     const std::uint32_t errors = diags_.error_count();
@@ -435,7 +437,19 @@ class TilePlacer {
     bool good = true;
     for (std::size_t s = 0; s < std::size(kMemSpaceNames); ++s) {
       const auto space = static_cast<MemSpace>(s);
-      if (out_.used(space) <= space_bytes(space)) continue;
+      const bool given = absolute_ && std::any_of(buffers_.begin(), buffers_.end(), [&](const Buffer& b) {
+                           return b.from_text && b.space == space;
+                         });
+      const bool l0 = space == MemSpace::Left || space == MemSpace::Right || space == MemSpace::Acc;
+      out_.may_be_large_[s] = simulated_ && l0 && !given;
+      if (!out_.is_large(space)) continue;
+      if (out_.may_be_large(space)) {
+        diags_
+            .report<diag::codegen_large_memory>(kernel_->name_span, kernel_->name.text(), out_.used(space),
+                                                name_of(space), space_bytes(space))
+            .help("process the data in smaller tiles before this runs on a device");
+        continue;
+      }
       good = false;
       auto report = diags_.report<diag::codegen_memory_full>(
           kernel_->name_span, kernel_->name.text(), out_.used(space), name_of(space), space_bytes(space));
@@ -455,6 +469,7 @@ class TilePlacer {
   DiagSink& diags_;
   const Function* kernel_;
   TilePlacement& out_;
+  bool simulated_;
   int position_ = 0;
   bool absolute_ = false;
   std::vector<Buffer> buffers_;
@@ -464,8 +479,9 @@ class TilePlacer {
   std::unordered_map<const Var*, int> tuples_;  // where each tuple of tiles is made
 };
 
-bool place_tiles(Context& context, DiagSink& diags, const Function* kernel, TilePlacement& placement) {
-  return TilePlacer(context, diags, kernel, placement).run();
+bool place_tiles(Context& context, DiagSink& diags, const Function* kernel, TilePlacement& placement,
+                 bool simulated) {
+  return TilePlacer(context, diags, kernel, placement, simulated).run();
 }
 
 }  // namespace pldc

@@ -43,6 +43,9 @@ class TilePlacement {
  public:
   // Null for anything that is not a placed tile variable of the kernel.
   const TilePlace* find(const Var* var) const;
+  // More than the memory of a core; only the simulator has it.
+  bool is_large(MemSpace space) const;
+  bool may_be_large(MemSpace space) const { return may_be_large_[static_cast<std::size_t>(space)]; }
   // Bytes in use of a space (highest end of any tile).
   std::uint64_t used(MemSpace space) const { return used_[static_cast<std::size_t>(space)]; }
 
@@ -50,12 +53,15 @@ class TilePlacement {
   friend class TilePlacer;
   std::unordered_map<const Var*, TilePlace> places_;
   std::uint64_t used_[16] = {};
+  bool may_be_large_[16] = {};
 };
 
 std::uint64_t space_bytes(MemSpace space);
 
 // False after an error: a memory is too small (the message names kernel, memory and bytes), or a tile has an extent that
-// is not constant.
-bool place_tiles(Context& context, DiagSink& diags, const Function* kernel, TilePlacement& placement);
+// is not constant. `simulated`: the L0 memories, for which AutoTileMatmulL0 cuts products into pieces, may be as large as
+// it takes; that is a warning.
+bool place_tiles(Context& context, DiagSink& diags, const Function* kernel, TilePlacement& placement,
+                 bool simulated = false);
 
 }  // namespace pldc

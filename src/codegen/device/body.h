@@ -235,6 +235,10 @@ class KernelBody {
   // tiles.cpp
   std::string declare_tile(std::string_view like, const TileForm& form, const Extent& valid_rows,
                            const Extent& valid_cols, std::uint64_t address, const std::string& offset);
+  std::string assign_text(const std::string& name, const TileForm& form, std::uint64_t address,
+                          const std::string& offset = {});
+  // The text of the function with the tiles moved that lie in a memory larger than a core's.
+  std::string with_large_memories(const std::string& text) const;
   std::uint64_t reserve(MemSpace space, std::uint64_t bytes, std::uint64_t& from);
 
   // tensors.cpp
@@ -292,6 +296,8 @@ class KernelBody {
   std::uint64_t own_[16] = {};  // first free byte after the placement and the memory given out by own_memory
   std::uint64_t scratch_[16] = {};  // of the current operation
   std::set<std::string> memory_reported_;
+  std::map<std::string, MemSpace> l0_tiles_;  // variables in memories that may be large
+  std::uint64_t reserved_[16] = {};           // the most that reserve() has given out
 };
 
 // What emits an operation; false after an error was reported.

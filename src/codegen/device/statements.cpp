@@ -362,7 +362,8 @@ bool KernelBody::run(KernelText& out) {
     return false;
   }
   const auto inside = [](std::string text) {  // without the line that opened the block
-    return text.substr(text.find('\n') + 1);
+    const std::size_t end = text.find('\n');
+    return end == std::string::npos ? std::string() : text.substr(end + 1);
   };
   const std::string declarations = inside(declarations_.take());
   const std::string epilogue = inside(epilogue_.take());
@@ -371,7 +372,7 @@ bool KernelBody::run(KernelText& out) {
   below += inside(body_.take()) + epilogue;
   if (!at_barrier_ || !epilogue.empty()) below += "  pipe_barrier(PIPE_ALL);\n";
   below += "}\n";
-  below = finish_text(below);
+  below = finish_text(with_large_memories(below));
   prologue(head, below);
   out.text = head.take();
   if (out.text.ends_with("\n\n") && below.starts_with('\n')) below.erase(0, 1);

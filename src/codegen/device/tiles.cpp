@@ -74,13 +74,61 @@ std::uint64_t KernelBody::reserve(MemSpace space, std::uint64_t bytes, std::uint
   constexpr std::uint64_t kUnit = 32;
   const std::uint64_t at = (from + kUnit - 1) / kUnit * kUnit;
   from = at + bytes;
-  if (from > space_bytes(space) && memory_reported_.insert(std::string(name_of(space))).second) {
+  std::uint64_t& most = reserved_[static_cast<std::size_t>(space)];
+  most = std::max(most, from);
+  if (from <= space_bytes(space) || !memory_reported_.insert(std::string(name_of(space))).second) return at;
+  if (!env.placement.may_be_large(space)) {
     env.diags
         .report<diag::kernel_scratch>(kernel.name_span, kernel.name.text(), from, name_of(space),
                                       space_bytes(space))
         .help("process the data in smaller tiles");
+  } else if (!env.placement.is_large(space)) {  // else it is reported
+    env.diags
+        .report<diag::codegen_large_memory>(kernel.name_span, kernel.name.text(), from, name_of(space),
+                                            space_bytes(space))
+        .help("process the data in smaller tiles before this runs on a device");
   }
   return at;
+}
+
+std::string KernelBody::assign_text(const std::string& name, const TileForm& form, std::uint64_t address,
+                                    const std::string& offset) {
+  std::string at = hex(form, address);
+  if (!offset.empty()) at += fmt::format(" + static_cast<uint64_t>({})", offset);
+  if (env.placement.may_be_large(form.space)) l0_tiles_.emplace(name, form.space);
+  return fmt::format("TASSIGN({}, {});", name, at);
+}
+
+std::string KernelBody::with_large_memories(const std::string& text) const {
+  std::map<MemSpace, std::pair<std::string, std::uint64_t>> large;  // name and bytes
+  for (const auto& [name, space] : l0_tiles_) {
+    const std::uint64_t bytes =
+        std::max(env.placement.used(space), reserved_[static_cast<std::size_t>(space)]);
+    if (bytes > space_bytes(space)) large[space] = {fmt::format("large_{}", name_of(space)), bytes};
+  }
+  if (large.empty()) return text;
+  std::string out;
+  for (const auto& [space, memory] : large) {
+    out += fmt::format("  pld_large_memory {}({});\n", memory.first, memory.second);
+  }
+  constexpr std::string_view kAssign = "TASSIGN(";
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    std::string line = text.substr(at, end - at);
+    const std::size_t call = line.find_first_not_of(' ');
+    if (call != std::string::npos && line.compare(call, kAssign.size(), kAssign) == 0) {
+      const std::size_t first = call + kAssign.size();
+      const auto tile = l0_tiles_.find(line.substr(first, line.find(',', first) - first));
+      const auto memory = tile != l0_tiles_.end() ? large.find(tile->second) : large.end();
+      if (memory != large.end()) {
+        line.insert(first + tile->first.size(), ", " + memory->second.first);
+        line.replace(call, kAssign.size(), "pld_assign(");
+      }
+    }
+    out += line;
+    at = end;
+  }
+  return out;
 }
 
 std::string KernelBody::declare_tile(std::string_view like, const TileForm& form, const Extent& valid_rows,
@@ -103,7 +151,7 @@ std::string KernelBody::declare_tile(std::string_view like, const TileForm& form
     arguments = fmt::format("({})", valid_rows.constant ? form.cols : form.rows);
   }
   declarations_.line(fmt::format("{} {}{};", type, name, arguments));
-  if (offset.empty()) declarations_.line(fmt::format("TASSIGN({}, {});", name, hex(form, address)));
+  if (offset.empty()) declarations_.line(assign_text(name, form, address));
   if (fixed) tile_names_.emplace(key, name);
   return name;
 }
@@ -153,8 +201,7 @@ TileRef KernelBody::result(const Var* var) {
   out.name =
       declare_tile(var->name.text(), out.form, out.valid_rows, out.valid_cols, out.address, out.offset);
   if (!out.offset.empty()) {
-    line(fmt::format("TASSIGN({}, {} + static_cast<uint64_t>({}));", out.name, hex(out.form, out.address),
-                     out.offset));
+    line(assign_text(out.name, out.form, out.address, out.offset));
   }
   set_valid(out);
   tiles_[var] = out;
@@ -177,8 +224,7 @@ TileRef KernelBody::view(const TileRef& like, const TileForm& form, const Extent
   const std::string name = suffix.empty() ? like.name : fmt::format("{}_{}", like.name, suffix);
   out.name = declare_tile(name, form, valid_rows, valid_cols, out.address, out.offset);
   if (!out.offset.empty()) {
-    line(fmt::format("TASSIGN({}, {} + static_cast<uint64_t>({}));", out.name, hex(out.form, out.address),
-                     out.offset));
+    line(assign_text(out.name, out.form, out.address, out.offset));
   }
   set_valid(out);
   return out;

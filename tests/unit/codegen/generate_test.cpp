@@ -330,15 +330,34 @@ TEST_CASE("which function a program starts in", "[codegen][generate]") {
   }
 }
 
+TEST_CASE("a tensor that the entry makes and returns becomes an output", "[codegen][generate]") {
+  const std::string make = "t = pl.create_tensor([64, 64], dtype=pl.FP32)\n";
+  SECTION("copied where the function ends") {
+    Generated g(with_chip("        " + make + "        return self.k(x, t)\n"));
+    REQUIRE(g.good);
+    CHECK(contains(g["host/host_orch.cpp"], R"({"ret0", pld::Dir::out, pld::f32, false, )"));
+    CHECK(contains(g["chips/main.cpp"], "pld_assemble(ret0, t, {0, 0});"));
+  }
+  SECTION("copied before the scope ends that it lives in") {
+    Generated g(with_chip("        with pl.scope():\n            " + make +
+                          "            r = self.k(x, t)\n        return r\n"));
+    REQUIRE(g.good);
+    const std::string chip = g["chips/main.cpp"];
+    CHECK(chip.find("pld_assemble(ret0, t, {0, 0});\n  }") != std::string::npos);
+  }
+}
+
 TEST_CASE("what has no form is reported with its place", "[codegen][generate]") {
   SECTION("computing in an orchestration") {
     Generated g(with_chip("        z = pl.tensor.add(x, x)\n        return self.k(z, y)\n"));
     CHECK_FALSE(g.good);
     CHECK(g.has(diag::codegen_op));
   }
-  SECTION("returning what the function has made") {
+  SECTION("returning what only the function knows the size of") {
     Generated g(
-        with_chip("        t = pl.create_tensor([64, 64], dtype=pl.FP32)\n        return self.k(x, t)\n"));
+        with_chip("        n = pl.cast(pl.read(x, [0, 0]), pl.INDEX)\n"
+                  "        t = pl.create_tensor([n, 64], dtype=pl.FP32)\n        y = self.k(x, y)\n        "
+                  "return t\n"));
     CHECK_FALSE(g.good);
     CHECK(g.has(diag::codegen_returns_other));
   }

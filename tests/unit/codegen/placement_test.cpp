@@ -12,7 +12,7 @@ namespace {
 
 // A kernel read from the statements of its body, with parameters x, y (FP32 tensors) and n (INDEX).
 struct Kernel {
-  explicit Kernel(std::string_view body, std::string_view type = "InCore") {
+  explicit Kernel(std::string_view body, std::string_view type = "InCore", bool simulated = false) {
     std::string text =
         "import pypto.language as pl\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.";
     text += type;
@@ -26,7 +26,7 @@ struct Kernel {
     if (module.program == nullptr) return;
     program = normalize_for_codegen(ir, module.program, diags);
     if (program == nullptr) return;
-    good = place_tiles(ir, diags, program->functions[0], placement);
+    good = place_tiles(ir, diags, program->functions[0], placement, simulated);
   }
   const TilePlace& at(std::string_view name) {
     const Var* found = nullptr;
@@ -207,4 +207,22 @@ TEST_CASE("a memory that is too small is reported with its numbers", "[codegen][
   CHECK(d.message == "the kernel 'k' needs 262144 bytes of Vec memory, but a core has 196608");
   REQUIRE(d.notes.size() == 1);
   CHECK(d.notes[0].span.valid());
+}
+
+TEST_CASE("the simulator has as much L0 memory as a product takes", "[codegen][placement]") {
+  const std::string body =
+      "        a = pl.load(x, [0, 0], [256, 128], target_memory=pl.MemorySpace.Mat)\n"
+      "        l = pl.move(a, target_memory=pl.MemorySpace.Left)\n"
+      "        b = pl.load(x, [0, 0], [128, 256], target_memory=pl.MemorySpace.Mat)\n"
+      "        r = pl.move(b, target_memory=pl.MemorySpace.Right)\n"
+      "        c = pl.matmul(l, r)\n"
+      "        return pl.store(c, [0, 0], y)\n";
+  Kernel device(body);
+  CHECK_FALSE(device.good);
+  CHECK(device.diags.all().front().kind == &diag::codegen_memory_full);
+  Kernel simulated(body, "InCore", true);
+  CHECK(simulated.good);
+  CHECK(simulated.diags.all().front().kind == &diag::codegen_large_memory);
+  CHECK(simulated.placement.is_large(MemSpace::Acc));
+  CHECK_FALSE(simulated.placement.is_large(MemSpace::Mat));
 }

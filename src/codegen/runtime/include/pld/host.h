@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "pld/half.h"
 #include "pld/program.h"
 #include "pld/scalar.h"
 

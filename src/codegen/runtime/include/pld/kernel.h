@@ -58,6 +58,7 @@ AICORE inline void pld_fence() {
 #else
 #include "pld/abi.h"
 #include "pld/comm.h"
+#include "pld/large.h"
 #include "pld/pto.h"
 #include "pld/sim.h"
 
