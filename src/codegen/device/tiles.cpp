@@ -31,8 +31,8 @@ TileForm KernelBody::form_of(const TileType* type, MemSpace space) const {
   const auto physical = physical_tile(type);
   if (!physical) return {};
   TileView view = effective_view(type);
-  if (type->space == MemSpace::Acc && space != MemSpace::Acc) {
-    // The accumulator's layout belongs to its memory: a product that shares a carry's memory lies as the carry does.
+  if (type->space && *type->space != space) {
+    // A value that shares memory with one of another space, such as a carry, lies there as that space has it.
     const TileView there = implicit_tile_view(type->shape, space);
     view.blayout = there.blayout;
     view.slayout = there.slayout;
