@@ -245,8 +245,12 @@ class Suite:
         for group, references in groups:
             for run in group:
                 failed = any(text.failures for text in run.texts)
-                expected = [f"{name}={path}" for name, path in references.items()]
+                # Some passes make an input that is returned an output of its own.
+                expected = [f"{name}={path}" for name, path in references.items() if name in run.outputs]
                 if not failed and (id(run) not in made or set(references) - set(run.fresh)):
+                    if references and not expected:
+                        for text in run.texts:
+                            text.failures.append("no output in common with the texts before")
                     tolerance = TOLERANCE if run.tolerant else ["--rtol", "0", "--atol", "0"]
                     runs.append((run, run.arguments() + tolerance + [w for e in expected for w in ("--expect", e)]))
         self.run_all(runs)
