@@ -289,6 +289,7 @@ class Reader {
   const Expr* make_binary(BinaryOp op, const Expr* lhs, const Expr* rhs, bool foldable, Span where);
   bool is_all_constant(const Expr* e) const;
   const Expr* unfold_negative(const Expr* e);
+  const Expr* negated(const Expr* constant, Span where);
   const Expr* fold(BinaryOp op, const Expr* lhs, const Expr* rhs, Span where);
   const Expr* resolve_name(Name name, Span where);
   const Expr* read_subscript(const Expr* base, std::uint32_t begin);
@@ -325,6 +326,7 @@ class Reader {
   void check_operands(const Draft& callee, const CallOperands& operands);
   void add_dump_vars(const std::vector<const Expr*>& args, std::vector<Attr>& attrs);
   const Draft* callee_of(Name function) const;
+  void missing_callee(Span where, Name function);
   const Expr* read_submit(const Path& path, bool spmd);
   bool read_dep_list(std::vector<const Expr*>& deps);
   const Expr* read_recorded_call(const Path& path);

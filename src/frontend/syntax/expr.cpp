@@ -139,19 +139,9 @@ const Expr* Reader::read_unary() {
     if (too_deep(span(tok_))) return nullptr;
     const Expr* operand = read_expr(kUnaryLevel);
     if (operand == nullptr) return nullptr;
-    if (authoring_ && foldable_) {
-      if (const auto* i = dyn<ConstInt>(operand))
-        return ctx_.const_int(-i->value, i->dtype, span_from(begin));
-      if (const auto* f = dyn<ConstFloat>(operand))
-        return ctx_.const_float(-f->value, f->dtype, span_from(begin));
-    }
-    if (authoring_) {
-      // -pl.const(...) is a negative constant too.
-      if (const auto* i = dyn<ConstInt>(operand))
-        return ctx_.const_int(-i->value, i->dtype, span_from(begin));
-      if (const auto* f = dyn<ConstFloat>(operand))
-        return ctx_.const_float(-f->value, f->dtype, span_from(begin));
-    }
+    // -pl.const(...) is a negative constant too.
+    if (authoring_ && (operand->kind == ExprKind::ConstInt || operand->kind == ExprKind::ConstFloat))
+      return negated(operand, span_from(begin));
     foldable_ = false;
     return ctx_.unary(UnaryOp::Neg, operand, span_from(begin));
   }

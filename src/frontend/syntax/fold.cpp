@@ -1,4 +1,6 @@
 // Trees of literals and module constants are one number, as in the Python that the text is (format.md 2.9).
+#include "ir/fold.h"
+
 #include <cmath>
 #include <limits>
 
@@ -22,6 +24,18 @@ const Expr* Reader::unfold_negative(const Expr* e) {
                     i->span);
 }
 
+// The negated constant, or null after a report.
+const Expr* Reader::negated(const Expr* constant, Span where) {
+  if (const auto* f = dyn<ConstFloat>(constant)) return ctx_.const_float(-f->value, f->dtype, where);
+  const auto* i = static_cast<const ConstInt*>(constant);
+  const FoldedInt folded = fold_int(BinaryOp::Sub, 0, i->value);
+  if (!folded.good()) {
+    diags_.report<diag::constant_overflow>(where).help("the value must fit 64 bits");
+    return nullptr;
+  }
+  return ctx_.const_int(folded.value, i->dtype, where);
+}
+
 // Literals and module constants fold as in Python; null where they do not (format.md 2.9.3).
 const Expr* Reader::fold(BinaryOp op, const Expr* lhs, const Expr* rhs, Span where) {
   const auto* a = dyn<ConstInt>(lhs);
@@ -40,80 +54,10 @@ const Expr* Reader::fold(BinaryOp op, const Expr* lhs, const Expr* rhs, Span whe
     return nullptr;
   }
   if (a != nullptr && b != nullptr && op != BinaryOp::FloatDiv) {
-    std::int64_t result = 0;
-    bool overflow = false;
-    const std::int64_t x = a->value;
-    const std::int64_t y = b->value;
-    switch (op) {
-      case BinaryOp::Add:
-        overflow = __builtin_add_overflow(x, y, &result);
-        break;
-      case BinaryOp::Sub:
-        overflow = __builtin_sub_overflow(x, y, &result);
-        break;
-      case BinaryOp::Mul:
-        overflow = __builtin_mul_overflow(x, y, &result);
-        break;
-      case BinaryOp::FloorDiv:
-      case BinaryOp::FloorMod: {
-        if (x == std::numeric_limits<std::int64_t>::min() && y == -1) {
-          overflow = true;
-          break;
-        }
-        std::int64_t quotient = x / y;
-        if (x % y != 0 && (x < 0) != (y < 0)) --quotient;
-        result = op == BinaryOp::FloorDiv ? quotient : x - quotient * y;
-        break;
-      }
-      case BinaryOp::Pow: {
-        if (y < 0) return nullptr;
-        result = 1;
-        for (std::int64_t i = 0; i < y && !overflow; ++i) {
-          overflow = __builtin_mul_overflow(result, x, &result);
-          if (result == 0 || (result == 1 && x == 1)) break;
-          if (i > 128 && x != -1) overflow = true;
-        }
-        break;
-      }
-      case BinaryOp::Shl:
-        if (y < 0 || y > 62) {
-          overflow = true;
-        } else {
-          overflow = __builtin_mul_overflow(x, std::int64_t{1} << y, &result);
-        }
-        break;
-      case BinaryOp::Shr:
-        if (y < 0) return nullptr;
-        result = x >> std::min<std::int64_t>(y, 63);
-        break;
-      case BinaryOp::BitAnd:
-        result = x & y;
-        break;
-      case BinaryOp::BitOr:
-        result = x | y;
-        break;
-      case BinaryOp::BitXor:
-        result = x ^ y;
-        break;
-      case BinaryOp::Or:
-      case BinaryOp::Xor:
-      case BinaryOp::And:
-      case BinaryOp::Eq:
-      case BinaryOp::Ne:
-      case BinaryOp::Lt:
-      case BinaryOp::Le:
-      case BinaryOp::Gt:
-      case BinaryOp::Ge:
-      case BinaryOp::FloatDiv:
-      case BinaryOp::Min:
-      case BinaryOp::Max:
-        return nullptr;
-    }
-    if (overflow) {
+    const FoldedInt folded = fold_int(op, a->value, b->value);
+    if (folded.failure == FoldFailure::Overflow)
       diags_.report<diag::constant_overflow>(where).help("the value must fit 64 bits");
-      return nullptr;
-    }
-    return ctx_.const_int(result, DType::INDEX, where);
+    return folded.good() ? ctx_.const_int(folded.value, DType::INDEX, where) : nullptr;
   }
   const double x = number(lhs);
   const double y = number(rhs);

@@ -1,5 +1,6 @@
 #include "passes/simplify/fold.h"
 
+#include "ir/fold.h"
 #include "passes/simplify/interval.h"
 
 namespace pldc::simplify {
@@ -17,17 +18,6 @@ const ConstInt* int_constant(const Expr* e) {
 bool is_value(const Expr* e, std::int64_t value) {
   const ConstInt* constant = int_constant(e);
   return constant != nullptr && constant->value == value;
-}
-
-std::optional<std::int64_t> power(std::int64_t base, std::int64_t exponent) {
-  if (exponent < 0) return std::nullopt;
-  std::int64_t result = 1;
-  // |base| > 1 overflows after 63 steps at most, and the other bases alternate.
-  if (base >= -1 && base <= 1) exponent = exponent % 2 == 0 && exponent > 0 ? 2 : exponent > 0 ? 1 : 0;
-  for (; exponent > 0; --exponent) {
-    if (__builtin_mul_overflow(result, base, &result)) return std::nullopt;
-  }
-  return result;
 }
 
 bool compare(BinaryOp op, std::int64_t a, std::int64_t b) {
@@ -73,63 +63,8 @@ bool equal(const Expr* a, const Expr* b) {
 }
 
 std::optional<std::int64_t> fold_ints(BinaryOp op, std::int64_t a, std::int64_t b, DType dtype) {
-  std::optional<std::int64_t> value;
-  std::int64_t r = 0;
-  switch (op) {
-    case BinaryOp::Add:
-      if (!__builtin_add_overflow(a, b, &r)) value = r;
-      break;
-    case BinaryOp::Sub:
-      if (!__builtin_sub_overflow(a, b, &r)) value = r;
-      break;
-    case BinaryOp::Mul:
-      if (!__builtin_mul_overflow(a, b, &r)) value = r;
-      break;
-    case BinaryOp::FloorDiv:
-    case BinaryOp::FloorMod: {
-      if (b == 0 || (a == Interval::kNoMin && b == -1)) break;
-      const std::int64_t rest = a % b;
-      const bool down = rest != 0 && (rest < 0) != (b < 0);
-      value = op == BinaryOp::FloorDiv ? a / b - (down ? 1 : 0) : rest + (down ? b : 0);
-      break;
-    }
-    case BinaryOp::Min:
-      value = a < b ? a : b;
-      break;
-    case BinaryOp::Max:
-      value = a > b ? a : b;
-      break;
-    case BinaryOp::Pow:
-      value = power(a, b);
-      break;
-    case BinaryOp::BitAnd:
-      value = a & b;
-      break;
-    case BinaryOp::BitOr:
-      value = a | b;
-      break;
-    case BinaryOp::BitXor:
-      value = a ^ b;
-      break;
-    case BinaryOp::Shl:
-      if (a >= 0 && b >= 0 && b < 63 && a <= (Interval::kNoMax >> b)) value = a << b;
-      break;
-    case BinaryOp::Shr:
-      if (b >= 0 && b < 64) value = a >> b;
-      break;
-    case BinaryOp::Eq:
-    case BinaryOp::Ne:
-    case BinaryOp::Lt:
-    case BinaryOp::Le:
-    case BinaryOp::Gt:
-    case BinaryOp::Ge:
-    case BinaryOp::Or:
-    case BinaryOp::Xor:
-    case BinaryOp::And:
-    case BinaryOp::FloatDiv:
-      break;
-  }
-  return value && range_of(dtype).contains(*value) ? value : std::nullopt;
+  const FoldedInt folded = fold_int(op, a, b);
+  return folded.good() && range_of(dtype).contains(folded.value) ? std::optional(folded.value) : std::nullopt;
 }
 
 const Expr* Folder::fold_constants(BinaryOp op, const ConstInt* a, const ConstInt* b, Span span) {

@@ -12,8 +12,7 @@ std::optional<DType> int_dtype(const Expr* e);
 // node: two reads of memory may differ.
 bool equal(const Expr* a, const Expr* b);
 
-// Values of `a op b` for two constants; nothing on overflow of `dtype`, on division by 0 and for other operators.
-// Division rounds down.
+// fold_int() of ir/fold.h; nothing where it fails and where the value does not fit `dtype`.
 std::optional<std::int64_t> fold_ints(BinaryOp op, std::int64_t a, std::int64_t b, DType dtype);
 
 class Folder {
