@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "frontend/output.h"
 #include "frontend/text.h"
 #include "ir/walk.h"
 
@@ -109,7 +110,7 @@ class Writer {
   void attr_dict(Attrs attrs);
 
   const PrintOptions& options_;
-  std::string& out_;
+  Output out_;
   int indent_ = 0;
   bool bare_ = false;  // the root is a function
   bool in_signature_ = false;

@@ -411,8 +411,8 @@ std::string Writer::yield_names(List<const Var*> results) {
       passing_ = true;
       type(results[0]->type);
       passing_ = false;
-      names.append(out_, mark);
-      out_.resize(mark);
+      names += out_.view().substr(mark);
+      out_.shorten(mark);
     }
     return names;
   }

@@ -284,7 +284,7 @@ void Writer::float_bits(double value) {
   std::snprintf(buffer, sizeof buffer, "%016llx", static_cast<unsigned long long>(bits));
   prefix();
   out_ += "_dump.float64(\"";
-  out_ += buffer;
+  out_ += std::string_view(buffer);
   out_ += "\")";
 }
 

@@ -379,7 +379,7 @@ void Writer::module(const Module& module) {
   }
   if (options_.dialect == Dialect::Dump) {
     // A plain substring test on what was printed, as the reference has it.
-    if (out_.find("pld.", body_at) != std::string::npos) {
+    if (out_.view().find("pld.", body_at) != std::string::npos) {
       out_.insert(imports_at, "import pypto.language.distributed as pld\n");
     }
   }

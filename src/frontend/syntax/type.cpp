@@ -3,6 +3,7 @@
 #include "support/diag/type.h"
 
 #include <algorithm>
+#include <array>
 
 #include "frontend/reader.h"
 #include "frontend/reader_enum.h"
@@ -28,6 +29,16 @@ constexpr SimpleType kSimpleTypes[] = {
     {TypeKind::AsyncSession, "pl.AsyncSession", "pl.AsyncSession"},
     {TypeKind::Unknown, "pl.UnknownType", "pl._dump.Unknown"},
 };
+
+// What type_text() looks at: brackets, and the '=' behind a type without any.
+constexpr std::uint8_t kOpen = 1, kClose = 2, kEnd = 3;
+constexpr std::array<std::uint8_t, 256> kBrackets = [] {
+  std::array<std::uint8_t, 256> table{};
+  table['['] = table['('] = kOpen;
+  table[']'] = table[')'] = kClose;
+  table['='] = table['\n'] = kEnd;
+  return table;
+}();
 
 const MemRef* memref_of(const Type* type) {
   if (const auto* tile = dyn<TileType>(type)) return tile->memref;
@@ -145,14 +156,14 @@ std::string_view Reader::type_text() const {
   constexpr std::size_t kLongest = 256;  // a longer one is rare, and looking ahead must not cost
   const std::size_t limit = std::min(all.size(), begin + kLongest);
   for (std::size_t i = begin; i < limit; ++i) {
-    const char c = all[i];
-    if (Lexer::is_name_char(c) || c == ',' || c == ' ') continue;
-    if (c == '[' || c == '(') {
+    const std::uint8_t bracket = kBrackets[static_cast<unsigned char>(all[i])];
+    if (bracket == 0) continue;
+    if (bracket == kOpen) {
       ++open;
-    } else if (c == ']' || c == ')') {
+    } else if (bracket == kClose) {
       if (open <= 1) return open == 0 ? std::string_view{} : all.substr(begin, i + 1 - begin);
       --open;
-    } else if (c == '=' && open == 0) {
+    } else if (open == 0) {
       return {};
     }
   }
@@ -381,7 +392,7 @@ void Writer::type(const Type* t) {
   const std::size_t begin = out_.size();
   if (known.type == t &&
       (known.stamp == 0 || (known.stamp == stamp_ && known.in_signature == in_signature_))) {
-    out_.append(out_.data() + known.begin, known.length);
+    out_.append(out_.view().data() + known.begin, known.length);
     known.begin = begin;  // nearer to what is in the caches
     return;
   }
