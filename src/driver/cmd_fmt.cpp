@@ -50,7 +50,7 @@ class FmtCommand : public Command {
     // Only a missing final newline is no reason to touch the file.
     const bool differs = first_difference(text, input.file->text(), d);
     if ((check_ || rewrites) && !differs) return kFine;
-    if (differs && !force_ && (rewrites || is_authored(*input.file))) {
+    if (differs && !force_ && (rewrites || has_short_forms(*input.file))) {
       if (const auto loss = first_loss(*input.file, text)) {
         if (check_ || rewrites) {
           input.diags.report<diag::canonical_loses>(loss->span, loss->what)

@@ -71,7 +71,25 @@ bool has_program_header(const SourceFile& file) {
   return start.substr(0, kHeader.size()) == kHeader;
 }
 
+namespace {
+
+// Whether a `class` stands at the start of a line.
+bool has_class(const SourceFile& file) {
+  const std::string_view all = file.text();
+  constexpr std::string_view kWord = "class ";
+  for (std::size_t at = all.find(kWord); at != std::string_view::npos; at = all.find(kWord, at + 1)) {
+    if (at == 0 || all[at - 1] == '\n' || all[at - 1] == '\r') return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 bool is_authored(const SourceFile& file) {
+  return !has_program_header(file) && (has_class(file) || has_short_forms(file));
+}
+
+bool has_short_forms(const SourceFile& file) {
   if (has_program_header(file)) return false;
   DiagSink quiet;
   Lexer scan(file, quiet, kAnyDepth);
@@ -155,7 +173,7 @@ std::optional<TextLoss> first_loss(const SourceFile& file, std::string_view prin
     lose(comment.begin, comment.end, "this comment");
     break;
   }
-  if (!loss && is_authored(file)) {
+  if (!loss && has_short_forms(file)) {
     const std::uint32_t begin = file.text().find('@') == std::string_view::npos
                                     ? 0
                                     : static_cast<std::uint32_t>(file.text().find('@'));

@@ -11,8 +11,11 @@ namespace pldc {
 // Printed IR begins with the line "# pypto.program: NAME".
 bool has_program_header(const SourceFile& file);
 
-// Text without that line is taken for authoring text if it has an unannotated assignment in a function or a
-// short op name; decided on the tokens alone, before anything is read (decisions D25).
+// Whether the text has an unannotated assignment in a function or a short op name; decided on the tokens alone.
+bool has_short_forms(const SourceFile& file);
+
+// A program class without the header line is authoring text (decisions D25). A function alone is printed without that
+// line, so it is taken for authoring text if it has short forms. Decided before anything is read.
 bool is_authored(const SourceFile& file);
 
 struct TextLoss {

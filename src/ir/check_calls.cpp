@@ -1,4 +1,7 @@
 // What a person's calls pass and return, and that windows lie in their buffers.
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <unordered_map>
 #include <vector>
 
@@ -6,6 +9,7 @@
 #include "ir/describe.h"
 #include "ir/walk.h"
 #include "support/diag/op.h"
+#include "support/diag/parse.h"
 
 namespace pldc {
 
@@ -93,10 +97,28 @@ bool check_argument(DiagSink& diags, const Function& callee, const Param& param,
   return false;
 }
 
+void report_unknown_callee(DiagSink& diags, Span place, std::string_view callee,
+                           std::vector<std::string_view> functions) {
+  std::sort(functions.begin(), functions.end());
+  auto report = diags.report<diag::unknown_callee>(place, callee);
+  if (const std::string_view guess = closest(callee, functions); !guess.empty()) {
+    report.help("did you mean 'self.{}'?", guess);
+  } else {
+    constexpr std::size_t kShown = 8;
+    const bool more = functions.size() > kShown;
+    if (more) functions.resize(kShown);
+    report.help("the program has {}{}", fmt::join(functions, ", "), more ? ", ..." : "");
+  }
+}
+
 bool check_results(DiagSink& diags, const Function& function, List<const Expr*> values, List<Span> places,
                    Span whole) {
-  const List<const Type*> declared = function.return_types;
+  List<const Type*> declared = function.return_types;
   if (declared.empty() || values.empty()) return true;
+  // A result that is declared as one tuple may be returned element by element.
+  if (const auto* tuple = dyn<TupleType>(declared[0]);
+      tuple != nullptr && declared.size() == 1 && values.size() > 1)
+    declared = tuple->elements;
   std::vector<const Type*> given;
   for (const Expr* value : values) given.push_back(value->type);
   // One value of several results: those of a call that is returned as it is.

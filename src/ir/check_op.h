@@ -38,6 +38,9 @@ bool check_argument(DiagSink& diags, const Function& callee, const Param& param,
 // `places`: one for each value; `whole`: the statement.
 bool check_results(DiagSink& diags, const Function& function, List<const Expr*> values, List<Span> places,
                    Span whole);
+// A call of a function that the program does not have. `functions`: the names of those that it has.
+void report_unknown_callee(DiagSink& diags, Span place, std::string_view callee,
+                           std::vector<std::string_view> functions);
 // Windows that are larger than their buffer, where both sizes are constants.
 bool check_windows(DiagSink& diags, const Program* program);
 

@@ -8,6 +8,30 @@
 
 namespace pldc {
 
+namespace {
+
+bool constants_agree(List<const Expr*> a, List<const Expr*> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Expr* x, const Expr* y) {
+    return x->kind != ExprKind::ConstInt || y->kind != ExprKind::ConstInt || same_dim(x, y);
+  });
+}
+
+// Whether two types differ in no more than where and how a value is kept.
+bool same_value(const Type* a, const Type* b) {
+  if (a->kind != b->kind) return false;
+  if (const auto* tile = dyn<TileType>(a)) {
+    const auto* other = static_cast<const TileType*>(b);
+    return tile->dtype == other->dtype && constants_agree(tile->shape, other->shape);
+  }
+  if (const auto* tensor = dyn<TensorType>(a)) {
+    const auto* other = static_cast<const TensorType*>(b);
+    return tensor->dtype == other->dtype && constants_agree(tensor->shape, other->shape);
+  }
+  return scalar_dtype(a) == scalar_dtype(b);
+}
+
+}  // namespace
+
 bool Reader::read_assignment(Block& block, const Token& first) {
   const Token name = take();
   if (!usable_name(name)) return false;
@@ -103,9 +127,9 @@ bool Reader::finish_assignment(Block& block, const Token& first, const Token& na
   if (var == nullptr) {
     const Var* before = lookup(name);
     var = assign_target(name, span(name_token), type);
-    // Printed text may show one variable with several views; another kind of value would be lost silently.
+    // Printed text may show one variable with several views; another value would be lost silently.
     if (before == var && before != nullptr && !is_unknown(type) && !is_unknown(before->type) &&
-        (authoring_ ? !same_type(before->type, type) : before->type->kind != type->kind)) {
+        (authoring_ ? !same_type(before->type, type) : !same_value(before->type, type))) {
       diags_
           .report<diag::type_changed>(span(name_token), name.text(), print_type(before->type),
                                       print_type(type))

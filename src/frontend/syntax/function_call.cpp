@@ -91,13 +91,7 @@ const Expr* Reader::read_function_call(const Path& path, Name function) {
   if (authoring_) {
     add_dump_vars(args, attrs);
     if (callee == nullptr && path.head == "self") {
-      if (refused_names_.count(function) != 0) return nullptr;  // its declaration was reported
-      std::vector<std::string_view> names;
-      for (const auto& [name, draft] : draft_by_name_) names.push_back(name.text());
-      std::sort(names.begin(), names.end());
-      auto d = diags_.report<diag::unknown_callee>(path.span, function.text());
-      if (const std::string_view guess = closest(function.text(), names); !guess.empty())
-        d.help("did you mean 'self.{}'?", guess);
+      missing_callee(path.span, function);
       return nullptr;
     }
     if (callee != nullptr && args.size() != callee->params.size()) {
@@ -116,6 +110,13 @@ const Expr* Reader::read_function_call(const Path& path, Name function) {
   }
   const Type* type = callee != nullptr ? result_type(&callee->f) : ctx_.unknown();
   return ctx_.call(function, ctx_.list(args), {}, ctx_.list(attrs), type, whole);
+}
+
+void Reader::missing_callee(Span where, Name function) {
+  if (refused_names_.count(function) != 0) return;  // its declaration was reported
+  std::vector<std::string_view> names;
+  for (const auto& [name, draft] : draft_by_name_) names.push_back(name.text());
+  report_unknown_callee(diags_, where, function.text(), std::move(names));
 }
 
 const Reader::Draft* Reader::callee_of(Name function) const {
@@ -193,7 +194,7 @@ const Expr* Reader::read_submit(const Path& path, bool spmd) {
   if (authoring_) {
     add_dump_vars(args, attrs);
     if (callee == nullptr) {
-      diags_.report<diag::unknown_callee>(callee_path.span, function.text());
+      missing_callee(callee_path.span, function);
       return nullptr;
     }
     if (args.size() > callee->params.size()) {

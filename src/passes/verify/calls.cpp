@@ -1,4 +1,5 @@
 // Verifiers of calls: where they may stand, whom they may name, and what may hang on them.
+#include "ir/check_op.h"
 #include "passes/function_call.h"
 #include "passes/verify/verifiers.h"
 #include "support/diag/verify.h"
@@ -95,6 +96,22 @@ class NestedCalls {
 
 void verify_NoNestedCalls(const Program* program, DiagSink& diags) {
   for (const Function* f : program->functions) NestedCalls(diags).run(f);
+}
+
+bool verify_callees(const Program* program, DiagSink& diags) {
+  if (program->name.empty()) return true;  // a function alone calls others that are not in the text
+  const Functions functions = functions_of(program);
+  bool fine = true;
+  for (const Function* f : program->functions) {
+    for_each_function_call(f->body, [&](const FunctionCall& call, const Expr* e, const Stmt* stmt) {
+      if (functions.count(call.callee) != 0) return;
+      std::vector<std::string_view> names;
+      for (const Function* other : program->functions) names.push_back(other->name.text());
+      report_unknown_callee(diags, place_of(e, stmt), call.callee.text(), std::move(names));
+      fine = false;
+    });
+  }
+  return fine;
 }
 
 void verify_InlineFunctionsEliminated(const Program* program, DiagSink& diags) {

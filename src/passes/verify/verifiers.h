@@ -12,6 +12,10 @@ namespace pldc {
 #include "passes/properties.def"
 #undef PLDC_PROPERTY
 
+// Whether every call and launch names a function of the program; reports those that do not. No property: passes neither
+// require nor lose it.
+bool verify_callees(const Program* program, DiagSink& diags);
+
 // The finder behind AtomicAddDtypeValid, for a backend whose memory cannot add BF16 atomically. No backend of
 // this project is one, so the property itself never reports anything.
 void find_bf16_atomic_adds(const Program* program, DiagSink& diags);

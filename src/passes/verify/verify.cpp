@@ -36,7 +36,7 @@ PropertySet properties_of(const Program* program) {
 }
 
 bool verify_input(const Program* program, DiagSink& diags) {
-  bool fine = true;
+  bool fine = verify_callees(program, diags);
   for (const Property property : kInput) fine = verify(property, program, diags) && fine;
   return fine;
 }
