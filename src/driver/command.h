@@ -40,6 +40,8 @@ std::unique_ptr<Command> make_fmt_command();
 std::unique_ptr<Command> make_diff_command();
 std::unique_ptr<Command> make_list_command();
 std::unique_ptr<Command> make_explain_command();
+std::unique_ptr<Command> make_reduce_command();
+std::unique_ptr<Command> make_replay_command();
 std::unique_ptr<Command> make_completions_command();
 
 // --- help

@@ -13,6 +13,8 @@ std::vector<std::unique_ptr<Command>> make_commands() {
   commands.push_back(make_diff_command());
   commands.push_back(make_list_command());
   commands.push_back(make_explain_command());
+  commands.push_back(make_reduce_command());
+  commands.push_back(make_replay_command());
   commands.push_back(make_completions_command());
   return commands;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +15,14 @@
 
 namespace pldc {
 namespace {
+
+// The header, a line for each: all are comments to who reads the file as a program.
+constexpr std::string_view kFirstLine = "# pldc crash file 1";
+constexpr std::string_view kVersionKey = "# version: ";
+constexpr std::string_view kArgumentsKey = "# arguments: ";
+constexpr std::string_view kVerifyKey = "# verify: ";
+constexpr std::string_view kInputKey = "# input: ";
+constexpr std::string_view kWhatKey = "# what: ";
 
 // What the signal handler needs, made beforehand: it may not allocate.
 struct Prepared {
@@ -41,7 +50,7 @@ bool write_crash_file(const Prepared& p, const char* what, std::size_t what_size
   const int fd = open(p.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return false;
   put(fd, p.header, p.header_size);
-  put(fd, "# what: ");
+  put(fd, kWhatKey.data(), kWhatKey.size());
   put(fd, what, what_size);
   put(fd, "\n");
   put(fd, p.text, p.text_size);
@@ -88,13 +97,14 @@ std::string one_line(std::string_view text) {
 
 }  // namespace
 
-CrashScope::CrashScope(std::string directory, const std::vector<std::string>& args,
+CrashScope::CrashScope(std::string directory, const std::vector<std::string>& args, std::string_view verify,
                        std::string_view input_name, std::string_view input_text)
     : text_(input_text) {
   const nlohmann::json list = args;
-  header_ =
-      fmt::format("# pldc crash file 1\n# version: {}\n# arguments: {}\n# input: {}\n", kVersion,
-                  list.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace), one_line(input_name));
+  header_ = fmt::format("{}\n{}{}\n{}{}\n", kFirstLine, kVersionKey, kVersion, kArgumentsKey,
+                        list.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
+  if (!verify.empty()) header_ += fmt::format("{}{}\n", kVerifyKey, one_line(verify));
+  header_ += fmt::format("{}{}\n", kInputKey, one_line(input_name));
   const std::uint64_t hash = hash_combine(hash_bytes(header_), hash_bytes(input_text));
   if (access(directory.c_str(), W_OK) != 0) {
     const char* temporary = std::getenv("TMPDIR");
@@ -113,6 +123,42 @@ std::string CrashScope::write(std::string_view what) const {
   const bool written = write_crash_file(prepared, line.data(), line.size());
   return fmt::format("pldc: internal error: {}{}\n", line,
                      written ? "; please report it with the crash file " + path_ : std::string());
+}
+
+bool read_crash_file(std::string_view text, CrashRecord& record, std::string& error) {
+  const auto line = [&] {
+    const auto end = std::min(text.find('\n'), text.size());
+    const std::string_view out = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return out;
+  };
+  if (line() != kFirstLine) {
+    error = fmt::format("it does not begin with '{}'", kFirstLine);
+    return false;
+  }
+  std::string arguments;
+  const auto value = [&](std::string_view key, std::string& to, bool optional) {
+    if (!text.starts_with(key)) {
+      if (!optional) error = fmt::format("it has no line '{}...' where one is expected", key);
+      return optional;
+    }
+    to = std::string(line().substr(key.size()));
+    return true;
+  };
+  if (!value(kVersionKey, record.version, false) || !value(kArgumentsKey, arguments, false) ||
+      !value(kVerifyKey, record.verify, true) || !value(kInputKey, record.input, false) ||
+      !value(kWhatKey, record.what, false))
+    return false;
+  const nlohmann::json list = nlohmann::json::parse(arguments, nullptr, false);
+  bool words = list.is_array() && !list.empty();
+  for (std::size_t i = 0; words && i < list.size(); ++i) words = list[i].is_string();
+  if (!words) {
+    error = "its arguments are no list of words";
+    return false;
+  }
+  record.args = list.get<std::vector<std::string>>();
+  record.text = std::string(text);
+  return true;
 }
 
 void install_crash_handlers() {

@@ -11,8 +11,9 @@ namespace pldc {
 // While one is alive, a fatal signal ends the process with exit code 3 and a crash file.
 class CrashScope {
  public:
-  CrashScope(std::string directory, const std::vector<std::string>& args, std::string_view input_name,
-             std::string_view input_text);
+  // `verify` is the value of PLDC_VERIFY; empty: it is not set.
+  CrashScope(std::string directory, const std::vector<std::string>& args, std::string_view verify,
+             std::string_view input_name, std::string_view input_text);
   ~CrashScope();
   CrashScope(const CrashScope&) = delete;
   CrashScope& operator=(const CrashScope&) = delete;
@@ -25,6 +26,18 @@ class CrashScope {
   std::string path_;
   std::string_view text_;
 };
+
+// What a crash file says.
+struct CrashRecord {
+  std::string version;
+  std::vector<std::string> args;  // the subcommand first
+  std::string verify;             // PLDC_VERIFY; empty: it was not set
+  std::string input;              // the file's name among the arguments
+  std::string what;
+  std::string text;  // of the file
+};
+// False if `text` is no crash file; `error` says what is missing.
+bool read_crash_file(std::string_view text, CrashRecord& record, std::string& error);
 
 // Installs the signal handlers, with a stack of their own so that an overflow is caught too. Called once, by
 // main.

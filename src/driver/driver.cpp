@@ -113,7 +113,9 @@ int run_main(const std::vector<std::string>& raw, Env& env) {
     return fail(early, kBadUsage);
   }
 
-  Session session(env, common[index], raw);
+  std::vector<std::string> recorded{std::string(command->info().name)};
+  recorded.insert(recorded.end(), args.begin(), args.end());
+  Session session(env, common[index], std::move(recorded));
   if (!session.check_warning_names()) return fail(session, kBadUsage);
   if (common[index].print_options) {
     *env.out << options_in_force(app);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -18,6 +19,8 @@ struct Env {
   std::function<std::optional<std::string>(const std::string&)> variable;
   // Programs that pldc starts write to `out` and `err` above instead of inheriting stdout and stderr.
   bool capture_children = false;
+  // Texts that stand for files of these names, as `pldc replay` has them.
+  std::map<std::string, std::string> overlay;
   // Where crash files go.
   std::string crash_directory = ".";
 };

@@ -2,6 +2,7 @@
 
 #include <spdlog/sinks/ostream_sink.h>
 
+#include <algorithm>
 #include <new>
 
 #include "driver/crash.h"
@@ -136,8 +137,14 @@ int Session::usage_error(const std::string& message, const std::string& help) {
   return kBadUsage;
 }
 
-int Session::guarded(Input& input, const std::function<int(Input&)>& work) {
-  const CrashScope scope(env_.crash_directory, args_, input.path,
+int Session::guarded(Input& input, const std::vector<std::string>& files,
+                     const std::function<int(Input&)>& work) {
+  // Another file of the same command line is no part of what is to be repeated.
+  std::vector<std::string> args = args_;
+  std::erase_if(args, [&](const std::string& arg) {
+    return arg != input.path && std::find(files.begin(), files.end(), arg) != files.end();
+  });
+  const CrashScope scope(env_.crash_directory, args, env_.variable("PLDC_VERIFY").value_or(""), input.path,
                          input.file != nullptr ? input.file->text() : std::string_view{});
   std::string what;
   try {
@@ -160,7 +167,7 @@ int Session::each(const std::vector<std::string>& files, const std::function<int
     int result = kBadInput;
     if (load(input)) {
       log_->info("reading {}", input.file->name());
-      result = guarded(input, work);
+      result = guarded(input, files, work);
     }
     if (input.diags.has_errors() && rank_of(result) < rank_of(kCheckFailed)) result = kBadInput;
     show(input.diags);
@@ -171,7 +178,10 @@ int Session::each(const std::vector<std::string>& files, const std::function<int
 
 bool Session::load(Input& input) {
   std::string error;
-  input.file = sources_.load(input.path, error);
+  const auto overlaid = env_.overlay.find(input.path);
+  input.file = overlaid != env_.overlay.end()
+                   ? sources_.add(input.path == "-" ? "<stdin>" : input.path, overlaid->second)
+                   : sources_.load(input.path, error);
   if (input.file == nullptr) input.diags.report<diag::cannot_read>(Span{}, input.path, error);
   return input.file != nullptr;
 }

@@ -29,6 +29,7 @@ struct Input {
 
 class Session {
  public:
+  // `args`, the subcommand first, is what crash files record.
   Session(Env& env, const CommonOptions& options, std::vector<std::string> args);
 
   Env& env() { return env_; }
@@ -75,7 +76,7 @@ class Session {
   void finish();
 
  private:
-  int guarded(Input& input, const std::function<int(Input&)>& work);
+  int guarded(Input& input, const std::vector<std::string>& files, const std::function<int(Input&)>& work);
   RenderOptions render_options() const;
 
   Env& env_;

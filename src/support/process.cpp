@@ -9,7 +9,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <thread>
 
@@ -33,11 +37,26 @@ struct Fd {
   }
 };
 
-void drain(Fd& out, std::string& out_text, Fd& err, std::string& err_text) {
+using Clock = std::chrono::steady_clock;
+
+// Milliseconds until then, for poll(); -1 without an end.
+int left_until(std::optional<Clock::time_point> end) {
+  if (!end) return -1;
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*end - Clock::now()).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left + 1, 0, 1 << 30));
+}
+
+// Until the program has closed both, or the time is over.
+void drain(Fd& out, std::string& out_text, Fd& err, std::string& err_text,
+           std::optional<Clock::time_point> end) {
   char buffer[1 << 14];
   while (out.fd >= 0 || err.fd >= 0) {
+    if (end && Clock::now() >= *end) return;
     pollfd ready[2] = {{out.fd, POLLIN, 0}, {err.fd, POLLIN, 0}};
-    if (poll(ready, 2, -1) < 0 && errno != EINTR) return;
+    if (poll(ready, 2, left_until(end)) <= 0) {
+      if (end || errno == EINTR) continue;
+      return;
+    }
     for (int i = 0; i < 2; ++i) {
       Fd& from = i == 0 ? out : err;
       if (from.fd < 0 || ready[i].revents == 0) continue;
@@ -103,8 +122,17 @@ ProcessResult run_process(const ProcessSpec& command) {
     }
   }
   environment.push_back(nullptr);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  std::optional<Clock::time_point> end;
+  if (command.timeout_seconds != 0) {
+    end = Clock::now() + std::chrono::seconds(command.timeout_seconds);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setpgroup(&attributes, 0);
+  }
   pid_t pid = 0;
-  const int failed = posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), environment.data());
+  const int failed = posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), environment.data());
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) {
     result.error = std::strerror(failed);
@@ -112,13 +140,24 @@ ProcessResult run_process(const ProcessSpec& command) {
   }
   out_write.reset();
   err_write.reset();
-  drain(out_read, result.out, err_read, result.err);
+  drain(out_read, result.out, err_read, result.err, end);
 
   int status = 0;
-  while (waitpid(pid, &status, 0) < 0) {
-    if (errno == EINTR) continue;
-    result.error = std::strerror(errno);
-    return result;
+  for (;;) {
+    const bool waiting = end && !result.timed_out;
+    const pid_t got = waitpid(pid, &status, waiting ? WNOHANG : 0);
+    if (got == pid) break;
+    if (got < 0 && errno != EINTR) {
+      result.error = std::strerror(errno);
+      return result;
+    }
+    if (!waiting) continue;
+    if (Clock::now() >= *end) {
+      result.timed_out = true;
+      kill(-pid, SIGKILL);
+    } else {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
   }
   if (WIFSIGNALED(status)) {
     result.signal = WTERMSIG(status);

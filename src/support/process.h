@@ -12,12 +12,16 @@ struct ProcessSpec {
   std::vector<std::string> unset;  // environment variables that the program must not see
   bool capture = false;            // collect stdout and stderr; otherwise the program inherits them
   bool null_input = true;          // stdin is /dev/null; otherwise inherited
+  // 0: it may take as long as it likes. Otherwise it is the head of a process group of its own, which is killed when the
+  // time is over.
+  unsigned timeout_seconds = 0;
 };
 
 struct ProcessResult {
   std::string error;  // not empty: the program could not be started, and why
   int exit_code = 0;  // as a shell gives it: 128 + signal if a signal ended the program
   int signal = 0;
+  bool timed_out = false;
   std::string out;
   std::string err;
   bool ok() const { return error.empty() && exit_code == 0; }

@@ -1,0 +1,190 @@
+// pldc reduce: the smallest program for which a command still succeeds.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+
+#include "driver/command.h"
+#include "driver/reduce/reducer.h"
+#include "driver/session.h"
+#include "support/diag/driver.h"
+#include "support/file.h"
+#include "support/process.h"
+
+namespace pldc {
+namespace {
+
+volatile sig_atomic_t interrupted = 0;
+
+// While one is alive, Ctrl-C ends the reduction instead of the process: what has been reached is written.
+class InterruptScope {
+ public:
+  InterruptScope() {
+    interrupted = 0;
+    struct sigaction action {};
+    action.sa_handler = [](int) { interrupted = 1; };
+    action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second one ends it
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, &before_);
+  }
+  ~InterruptScope() { sigaction(SIGINT, &before_, nullptr); }
+  InterruptScope(const InterruptScope&) = delete;
+  InterruptScope& operator=(const InterruptScope&) = delete;
+
+ private:
+  struct sigaction before_ {};
+};
+
+std::string quoted(const std::string& path) {
+  std::string out = "'";
+  for (const char c : path) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+// A folder for the programs that are tried, under the name of the input: commands may look at it.
+class Scratch {
+ public:
+  explicit Scratch(const std::string& input) {
+    std::error_code error;
+    std::string name = (std::filesystem::temp_directory_path(error) / "pldc_reduce.XXXXXX").string();
+    if (error || mkdtemp(name.data()) == nullptr) return;
+    folder_ = name;
+    const std::string base = input == "-" ? "stdin.pld" : std::filesystem::path(input).filename().string();
+    file_ = path_join(folder_, base);
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  const std::string& file() const { return file_; }  // empty: no folder could be made
+
+ private:
+  std::string folder_;
+  std::string file_;
+};
+
+class ReduceCommand : public Command {
+ public:
+  CommandInfo info() const override {
+    return {"reduce",
+            "--test=CMD FILE",
+            "Find the smallest program for which a command still succeeds",
+            {"pldc reduce --test='pldc build {} 2>&1 | grep -q PLD0723' foo.pld -o small.pld",
+             "pldc reduce --test='! pldc roundtrip --each {}' --readable foo.pld",
+             "pldc reduce --test='pldc {}; test $? = 3' pldc-crash-0123456789abcdef.pld"}};
+  }
+
+  void add_options(CLI::App& app) override {
+    OptionTable table(app);
+    table.group("Test").value(
+        "--test", test_, "CMD",
+        "a shell command that exits 0 as long as the program shows what is looked for; {} is "
+        "the program's file, else it comes last");
+    table.number("--timeout", timeout_, "SECONDS", "a test that takes longer fails (10)").whole_number(1);
+    table.flag("--readable", readable_, "try only programs that pldc reads without an error");
+    table.group("Output").value("-o,--output", output_, "FILE", "the smallest program to FILE");
+    table.files(files_, "FILE", "the program; - is standard input");
+  }
+
+  int run(Session& session) override {
+    if (test_.empty())
+      return session.usage_error("no --test is given", "it is a shell command that exits 0 for FILE");
+    if (files_.size() != 1) return session.usage_error("reduce takes a single FILE");
+    // Not through Session::each: a program that crashes pldc is what this is for.
+    Input input(files_[0], session.diag_options());
+    const int code = session.load(input) ? process(session, input) : kBadInput;
+    session.show(input.diags);
+    return code;
+  }
+
+ private:
+  int process(Session& session, Input& input) {
+    const Scratch scratch(input.path);
+    std::string error = "a temporary folder cannot be made";
+    const std::string whole(input.file->text());
+    reduce::Lines lines = reduce::split(whole);
+    if (scratch.file().empty() || !try_text(session, scratch, whole, error)) {
+      input.diags.report<diag::reduce_test_fails>(Span{}, error);
+      return kBadInput;
+    }
+    const InterruptScope interrupts;
+    const std::size_t before = lines.size();
+    bool ticked = false;
+    reduce::Reducer::Hooks hooks;
+    hooks.test = [&](const std::string& text) { return try_text(session, scratch, text, error); };
+    hooks.stop = [] { return interrupted != 0; };
+    hooks.progress = [&](const reduce::Lines& now) {
+      session.log().info("{} lines after {} tests", now.size(), tests_);
+      if (!session.env().err_is_terminal) return;
+      session.err() << fmt::format("\r{} lines after {} tests ", now.size(), tests_) << std::flush;
+      ticked = true;
+    };
+    // Without its blank lines and with plain indentation it is another text: it has to pass too.
+    std::string result = whole;
+    std::size_t after = before;
+    if (try_text(session, scratch, reduce::join(lines), error)) {
+      reduce::Reducer reducer(std::move(lines), std::move(hooks));
+      const reduce::Lines& smallest = reducer.run();
+      after = smallest.size();
+      result = reduce::join(smallest);
+    }
+    if (ticked) session.err() << "\r\033[K";
+    session.err() << fmt::format("{} of {} lines are left after {} tests{}\n", after, before, tests_,
+                                 interrupted != 0 ? "; interrupted, so less may do" : "");
+    return session.write_output(output_, result) ? kFine : kBadInput;
+  }
+
+  // Whether the command succeeds for a program with this text; `error` says how it failed.
+  bool try_text(Session& session, const Scratch& scratch, const std::string& text, std::string& error) {
+    if (readable_ && !reads(text)) {
+      error = "pldc does not read it without an error";
+      return false;
+    }
+    if (write_if_changed(scratch.file(), text, error) == WriteResult::Failed) return false;
+    std::string command = test_;
+    const std::string file = quoted(scratch.file());
+    bool named = false;
+    for (std::size_t at = command.find("{}"); at != std::string::npos;
+         at = command.find("{}", at + file.size())) {
+      command.replace(at, 2, file);
+      named = true;
+    }
+    if (!named) command += " " + file;
+    ProcessSpec spec;
+    spec.args = {"/bin/sh", "-c", command};
+    spec.capture = true;
+    spec.timeout_seconds = timeout_;
+    const ProcessResult result = run_process(spec);
+    ++tests_;
+    session.log().debug("test {}: exit {}", tests_, result.exit_code);
+    error = !result.error.empty() ? result.error
+            : result.timed_out    ? fmt::format("it took more than {} s", timeout_)
+                                  : fmt::format("exit code {}", result.exit_code);
+    return result.ok();
+  }
+
+  static bool reads(const std::string& text) {
+    SourceManager sources;
+    Context context;
+    DiagSink diags;
+    const Module module = parse(*sources.add("candidate.pld", text), context, diags);
+    return module.program != nullptr && !diags.has_errors();
+  }
+
+  std::string test_;
+  unsigned timeout_ = 10;
+  bool readable_ = false;
+  std::string output_;
+  std::vector<std::string> files_;
+  unsigned tests_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_reduce_command() { return std::make_unique<ReduceCommand>(); }
+
+}  // namespace pldc
