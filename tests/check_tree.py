@@ -156,11 +156,19 @@ def data_is_ours():
             yield f'{path.relative_to(ROOT)} names a path of a machine'
 
 
+def documents_are_made():
+    """What tools/docs makes from the tables is what is committed."""
+    result = subprocess.run([sys.executable, str(ROOT / 'tools/docs'), '--check', f'--pldc={PLDC}'], capture_output=True,
+                            text=True)
+    yield from (result.stdout + result.stderr).splitlines() if result.returncode else []
+
+
 def main():
     passed = failed = 0
     for check in (every_source_is_listed, files_are_short, includes_point_one_way,
                   third_party_headers_stay_in_their_place, tests_work_with_either_catch, no_build_time_facts_in_sources,
-                  help_and_manual_agree, language_manual_agrees, contract_options_exist, data_is_ours):
+                  help_and_manual_agree, language_manual_agrees, contract_options_exist, data_is_ours,
+                  documents_are_made):
         findings = list(check())
         for finding in findings:
             print(f'{check.__name__}: {finding}')
