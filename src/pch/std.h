@@ -1,6 +1,7 @@
 // Precompiled for every library: parsing these took most of the time of a build. They are a matter of speed only, so each
-// file still includes what it uses.
-#pragma once
+// file still includes what it uses. Guarded the old way: compilers warn of #pragma once in what they precompile.
+#ifndef PLDC_PCH_STD_H
+#define PLDC_PCH_STD_H
 
 #include <fmt/format.h>
 
@@ -20,3 +21,5 @@
 #include <utility>
 #include <variant>
 #include <vector>
+
+#endif

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <stdexcept>
-#include <string>
+#include <string_view>
 
 namespace pldc {
 
@@ -12,13 +12,13 @@ class InternalError : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
-[[noreturn]] void internal_error(const char* file, int line, const std::string& what);
+[[noreturn]] void internal_error(const char* file, int line, std::string_view what);
+[[noreturn]] void failed_check(const char* file, int line, std::string_view condition, std::string_view what);
 
 }  // namespace pldc
 
-#define PLDC_CHECK(cond, what)                                                                 \
-  do {                                                                                         \
-    if (!(cond)) ::pldc::internal_error(__FILE__, __LINE__, std::string(#cond ": ") + (what)); \
+#define PLDC_CHECK(cond, what)                                          \
+  do {                                                                  \
+    if (!(cond)) ::pldc::failed_check(__FILE__, __LINE__, #cond, what); \
   } while (false)
-#define PLDC_UNREACHABLE(what) \
-  ::pldc::internal_error(__FILE__, __LINE__, std::string("unreachable: ") + (what))
+#define PLDC_UNREACHABLE(what) ::pldc::failed_check(__FILE__, __LINE__, "unreachable", what)

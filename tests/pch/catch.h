@@ -1,5 +1,6 @@
 // Precompiled for the test programs with many files.
-#pragma once
+#ifndef PLDC_PCH_CATCH_H
+#define PLDC_PCH_CATCH_H
 
 #include <fmt/format.h>
 
@@ -13,3 +14,5 @@
 #include <vector>
 
 #include "support/catch.h"
+
+#endif

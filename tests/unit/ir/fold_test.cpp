@@ -1,8 +1,9 @@
 // Integer operations on constants: Python's results where they fit, else what is wrong.
 #include "ir/fold.h"
 
-#include <catch2/catch.hpp>
 #include <limits>
+
+#include "support/catch.h"
 
 using namespace pldc;
 
