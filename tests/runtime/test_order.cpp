@@ -230,6 +230,14 @@ TEST_CASE("races: blocks of one launch") {
                                               Contains("between the cores of one launch"));
 }
 
+TEST_CASE("the next value of a loop variable stays at the end of its type") {
+  CHECK(pld_next(int64_t{3}, 4) == 7);
+  CHECK(pld_next(INT64_MAX - 2, 5) == INT64_MAX);
+  CHECK(pld_next(INT64_MIN + 2, -5) == INT64_MIN);
+  CHECK(pld_next(int8_t{125}, int8_t{5}) == 127);
+  CHECK(pld_next(uint8_t{250}, uint8_t{10}) == 255);
+}
+
 TEST_CASE("a window as large as the numbers is refused with its size") {
   test::MiniProgram program({{"chip", {[](int64_t*) {}}}});
   const auto huge = [](pld::Host& h, pld::Params&) { h.domain("d", h.all(), {{"a", 64}, {"b", INT64_MAX}}); };
