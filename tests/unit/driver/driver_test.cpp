@@ -25,7 +25,7 @@ TEST_CASE("passes: names, numbered names, globs") {
   PassPlan plan;
   plan.push_back({5, "Simplify", nullptr});
   plan.push_back({42, "MaterializeCommDomainScopes", nullptr});
-  plan.push_back({45, "Simplify", nullptr, nullptr});
+  plan.push_back({45, "Simplify", nullptr});
   using Found = std::vector<std::size_t>;
   CHECK(find_passes(plan, "Simplify") == Found{0});
   CHECK(find_passes(plan, "05_Simplify") == Found{0});
@@ -89,7 +89,7 @@ TEST_CASE("signatures show optional operands and keywords") {
 
 TEST_CASE("timing: one row a pass, JSON is one line") {
   Timing timing;
-  const PlannedPass pass{4, "ConvertToSSA", nullptr, nullptr};
+  const PlannedPass pass{4, "ConvertToSSA", nullptr};
   timing.add(PassStep{0, &pass, nullptr, nullptr, true, false, 1.5}, 1000000);
   const std::string json = timing.json("f.pld");
   CHECK(json.find('\n') == json.size() - 1);
