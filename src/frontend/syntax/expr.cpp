@@ -11,6 +11,7 @@ namespace {
 
 constexpr int kNotLevel = 4;
 constexpr int kUnaryLevel = 12;
+constexpr int kAtomLevel = 15;
 
 struct Operator {
   Tok token;
@@ -194,9 +195,9 @@ int level_of(const Expr* e, bool dump) {
     case ExprKind::Submit:
     case ExprKind::MakeTuple:
     case ExprKind::TupleGet:
-      return 15;
+      return kAtomLevel;
   }
-  return 15;
+  return kAtomLevel;
 }
 
 // A tree of binary nodes over integer constants only: its INDEX constants print typed, or the reader would
@@ -205,6 +206,15 @@ bool all_constant(const Expr* e) {
   if (e->kind == ExprKind::ConstInt) return true;
   const auto* binary = dyn<Binary>(e);
   return binary != nullptr && all_constant(binary->lhs) && all_constant(binary->rhs);
+}
+
+// A power of a literal; those of constants only print typed.
+bool begins_with_literal(const Expr* e) {
+  const auto* power = dyn<Binary>(e);
+  if (power == nullptr || power->op != BinaryOp::Pow || all_constant(power)) return false;
+  const auto* i = dyn<ConstInt>(power->lhs);
+  const auto* f = dyn<ConstFloat>(power->lhs);
+  return (i != nullptr && i->dtype == DType::INDEX) || (f != nullptr && f->dtype == DType::FP32);
 }
 
 }  // namespace
@@ -282,7 +292,8 @@ void Writer::expr(const Expr* e) {
       switch (u->op) {
         case UnaryOp::Neg:
           out_ += '-';
-          child(u->operand, kUnaryLevel, false);
+          // A minus before a literal would be part of it (G6).
+          child(u->operand, begins_with_literal(u->operand) ? kAtomLevel : kUnaryLevel, false);
           return;
         case UnaryOp::BitNot:
           out_ += '~';

@@ -117,6 +117,10 @@ TEST_CASE("G6 a minus before a literal belongs to the constant") {
   }
   const Read r(in_main("v: pl.Scalar[pl.INDEX] = -5"));
   CHECK(const_int(statement<AssignStmt>(r)->value) == -5);
+  // The negation of a power keeps its parentheses, or it would read as the power of a negative constant.
+  for (const char* text : {"-(5 ** a)", "-5 ** a", "-(-5 ** a)", "-a ** 2"})
+    text_unchanged(in_main("v: pl.Scalar[pl.INDEX] = " + std::string(text), kThree));
+  text_unchanged(in_main("v: pl.Scalar[pl.FP32] = -(2.5 ** f)", "f: pl.Scalar[pl.FP32]"));
   // Made by a pass, the negation of a constant reads as the constant: the text is the same.
   Built b;
   const std::string text = b.print({b.context.assign(b.var("v", b.context.scalar(DType::INDEX)),
