@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "codegen/coalesce.h"
 #include "codegen/device/tile_form.h"
 #include "codegen/emit.h"
 #include "frontend/text.h"
@@ -111,6 +112,7 @@ class TilePlacer {
     }
     walk(kernel_->body);
     if (diags_.error_count() != errors) return false;
+    merge_buffers();
     assign_addresses();
     for (const Value& value : values_) resolve(value);
     return check_sizes();
@@ -120,6 +122,7 @@ class TilePlacer {
   struct Buffer {
     MemSpace space = MemSpace::Vec;
     bool from_text = false;        // the text names it in MemRefs
+    bool pinned = false;           // written by something else than the definition of its values
     std::int64_t lowest = -1;      // smallest offset of its MemRefs; -1: none seen
     std::uint64_t reserved = 0;    // bytes by its MemRefs
     std::uint64_t bytes = 0;       // bytes that its values need, from the lowest offset
@@ -219,6 +222,7 @@ class TilePlacer {
     if (const auto* get = dyn<TupleGet>(value)) {
       const auto made = tuples_.find(dyn<Var>(get->tuple));
       if (made != tuples_.end()) buffer.first = std::min(buffer.first, made->second);
+      buffer.pinned = true;
     }
     index_.emplace(var, values_.size());
     values_.push_back(entry);
@@ -317,6 +321,52 @@ class TilePlacer {
     buffers_[buffer].from_text = true;
     named_.emplace(key, buffer);
     return buffer;
+  }
+
+  // --- what need not be copied -----------------------------------------------------------------------------------
+
+  // At the start of a buffer that pldc places, and laid out as the value is.
+  bool movable(const Value& value) const {
+    const Buffer& b = buffers_[value.buffer];
+    if (b.from_text || b.pinned || value.slot != nullptr) return false;
+    const Value* v = &value;
+    while (true) {
+      if (v->offset.constant != 0 || v->offset.rest != nullptr) return false;
+      if (v->base == nullptr) return true;
+      v = find(v->base);
+    }
+  }
+  bool alike(const Var* a, const Var* b) const {
+    const Value* x = find(a);
+    const Value* y = find(b);
+    if (x == nullptr || y == nullptr || !movable(*x) || !movable(*y)) return false;
+    const auto dtype = [](const Var* v) { return static_cast<const TileType*>(v->type)->dtype; };
+    const PhysicalTile& p = x->physical;
+    const PhysicalTile& q = y->physical;
+    return buffers_[x->buffer].space == buffers_[y->buffer].space && dtype(a) == dtype(b) &&
+           p.phys_rows == q.phys_rows && p.phys_cols == q.phys_cols && p.rows == q.rows && p.cols == q.cols &&
+           p.column == q.column && x->pitch == y->pitch;
+  }
+
+  void merge_buffers() {
+    TileBuffers tiles;
+    tiles.of = [this](const Var* var) {
+      const Value* value = find(var);
+      return value != nullptr ? static_cast<int>(value->buffer) : -1;
+    };
+    tiles.owns = [this](const Var* var) { return find(var)->base == nullptr; };
+    tiles.alike = [this](const Var* a, const Var* b) { return alike(a, b); };
+    for (const auto& [into, from] : coalesce(kernel_->body, tiles)) {
+      Buffer& a = buffers_[static_cast<std::size_t>(into)];
+      Buffer& b = buffers_[static_cast<std::size_t>(from)];
+      a.first = std::min(a.first, b.first);
+      a.last = std::max(a.last, b.last);
+      a.bytes = std::max(a.bytes, b.bytes);
+      b.bytes = 0;
+      for (Value& value : values_) {
+        if (value.buffer == static_cast<std::uint32_t>(from)) value.buffer = static_cast<std::uint32_t>(into);
+      }
+    }
   }
 
   // --- where it goes ---------------------------------------------------------------------------------------------
