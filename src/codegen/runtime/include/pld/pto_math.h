@@ -7,6 +7,7 @@
 #pragma once
 
 // Not <cmath>: the builtins below are the functions of libm and cost no time to compile.
+#include "pld/pto_exp.h"
 #include "pld/pto_types.h"
 
 namespace pto {
@@ -69,7 +70,7 @@ inline T min(T a, T b) {
 }
 template <class T>
 inline T expf_of(T a) {
-  return static_cast<T>(__builtin_expf(static_cast<float>(a)));
+  return static_cast<T>(exp(static_cast<float>(a)));
 }
 
 // Shift counts of the width or more give 0, or the sign for an arithmetic right shift.
