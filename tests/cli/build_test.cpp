@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/cli.h"
-#include "cli/npy.h"
 #include "support/catch.h"
+#include "support/npy.h"
 #include "support/process.h"
 #include "support/temp_dir.h"
 

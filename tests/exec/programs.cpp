@@ -3,13 +3,12 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <numeric>
 #include <random>
 #include <stdexcept>
 
-#include "support/catch.h"
 #include "support/corpus.h"
+#include "support/npy.h"
 #include "support/temp_dir.h"
 
 namespace exectest {
@@ -35,55 +34,34 @@ float from_half(std::uint16_t half) {
   return (half & 0x8000) != 0 ? -size : size;
 }
 
-void write_npy(const std::string& path, const Array& array) {
-  std::string header =
-      std::string("{'descr': '") + (array.half ? "<f2" : "<f4") + "', 'fortran_order': False, 'shape': (";
-  for (const std::int64_t extent : array.shape) header += std::to_string(extent) + ",";
-  header += ")}";
-  header.append(64 - (10 + header.size() + 1) % 64, ' ');
-  header += '\n';
-  std::ofstream out(path, std::ios::binary);
-  out.write("\x93NUMPY\x01\x00", 8);
-  out.put(static_cast<char>(header.size() & 0xFF)).put(static_cast<char>(header.size() >> 8));
-  out << header;
+void write_array(const std::string& path, const Array& array) {
+  NpyFile file{array.half ? "<f2" : "<f4", array.shape, {}};
   for (const float value : array.values) {
-    if (array.half) {
-      const std::uint16_t half = to_half(value);
-      out.write(reinterpret_cast<const char*>(&half), sizeof half);
-    } else {
-      out.write(reinterpret_cast<const char*>(&value), sizeof value);
-    }
+    const std::uint16_t half = array.half ? to_half(value) : std::uint16_t{0};
+    const void* bytes = array.half ? static_cast<const void*>(&half) : &value;
+    file.bytes.append(static_cast<const char*>(bytes), array.half ? 2 : 4);
   }
+  write_npy(path, file);
 }
 
-Array read_npy(const std::string& path) {
-  const std::string file = corpus::read(path);
-  REQUIRE(file.size() > 10);
-  const std::size_t length = static_cast<unsigned char>(file[8]) + 256U * static_cast<unsigned char>(file[9]);
-  const std::string header = file.substr(10, length);
-  Array array;
-  array.half = header.find("<f2") != std::string::npos;
-  std::size_t at = header.find('(') + 1;
-  while (header[at] != ')') {
-    array.shape.push_back(std::stoll(header.substr(at)));
-    at = header.find_first_of(",)", at);
-    at = header.find_first_not_of(", ", at);
-  }
+Array read_array(const std::string& path) {
+  const NpyFile file = read_npy(path);
+  Array array{file.shape, {}, file.descr == "<f2"};
   const std::size_t width = array.half ? 2 : 4;
-  for (std::size_t i = 10 + length; i + width <= file.size(); i += width) {
-    if (header.find("<i4") != std::string::npos) {
-      std::int32_t value = 0;
-      std::memcpy(&value, file.data() + i, sizeof value);
-      array.values.push_back(static_cast<float>(value));
-    } else if (array.half) {
-      std::uint16_t half = 0;
-      std::memcpy(&half, file.data() + i, sizeof half);
-      array.values.push_back(from_half(half));
+  for (std::size_t i = 0; i + width <= file.bytes.size(); i += width) {
+    std::uint16_t half = 0;
+    std::int32_t integer = 0;
+    float value = 0;
+    if (array.half) {
+      std::memcpy(&half, file.bytes.data() + i, sizeof half);
+      value = from_half(half);
+    } else if (file.descr == "<i4") {
+      std::memcpy(&integer, file.bytes.data() + i, sizeof integer);
+      value = static_cast<float>(integer);
     } else {
-      float value = 0;
-      std::memcpy(&value, file.data() + i, sizeof value);
-      array.values.push_back(value);
+      std::memcpy(&value, file.bytes.data() + i, sizeof value);
     }
+    array.values.push_back(value);
   }
   return array;
 }
@@ -118,7 +96,7 @@ Run run(const std::string& program, int ranks, const std::map<std::string, Array
   const TempDir dir;
   std::vector<std::string> args = {"run", program, "--ranks=" + std::to_string(ranks)};
   for (const auto& [name, array] : inputs) {
-    write_npy(dir.path(name + ".npy"), array);
+    write_array(dir.path(name + ".npy"), array);
     args.push_back("--in=" + name + "=" + dir.path(name + ".npy"));
   }
   for (const std::string& name : outputs)
@@ -126,7 +104,8 @@ Run run(const std::string& program, int ranks, const std::map<std::string, Array
   args.insert(args.end(), options.begin(), options.end());
   Run result{run_pldc(args, build_variables()), {}};
   if (result.outcome.code == 0) {
-    for (const std::string& name : outputs) result.outputs[name] = read_npy(dir.path("out_" + name + ".npy"));
+    for (const std::string& name : outputs)
+      result.outputs[name] = read_array(dir.path("out_" + name + ".npy"));
   }
   return result;
 }

@@ -3,7 +3,6 @@
 // What host orchestration code uses: ranks, communication domains, dispatches, host parameters.
 // The implementation is pld/runtime.cpp, one object file of every program.
 #pragma once
-#include <memory>
 #include <vector>
 
 #include "pld/half.h"

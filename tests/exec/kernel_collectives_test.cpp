@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "cli/cli.h"
-#include "cli/npy.h"
 #include "support/catch.h"
+#include "support/npy.h"
 #include "support/temp_dir.h"
 
 namespace {
