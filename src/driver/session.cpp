@@ -2,8 +2,8 @@
 
 #include <spdlog/sinks/ostream_sink.h>
 
-#include <algorithm>
 #include <new>
+#include <unordered_set>
 
 #include "driver/crash.h"
 #include "driver/round_trip.h"
@@ -137,14 +137,9 @@ int Session::usage_error(const std::string& message, const std::string& help) {
   return kBadUsage;
 }
 
-int Session::guarded(Input& input, const std::vector<std::string>& files,
-                     const std::function<int(Input&)>& work) {
-  // Another file of the same command line is no part of what is to be repeated.
-  std::vector<std::string> args = args_;
-  std::erase_if(args, [&](const std::string& arg) {
-    return arg != input.path && std::find(files.begin(), files.end(), arg) != files.end();
-  });
-  const CrashScope scope(env_.crash_directory, args, env_.variable("PLDC_VERIFY").value_or(""), input.path,
+int Session::guarded(Input& input, std::vector<std::string> options, const std::function<int(Input&)>& work) {
+  options.push_back(input.path);
+  const CrashScope scope(env_.crash_directory, options, env_.variable("PLDC_VERIFY").value_or(""), input.path,
                          input.file != nullptr ? input.file->text() : std::string_view{});
   std::string what;
   try {
@@ -162,12 +157,16 @@ int Session::guarded(Input& input, const std::vector<std::string>& files,
 
 int Session::each(const std::vector<std::string>& files, const std::function<int(Input&)>& work) {
   int code = kFine;
+  // What a crash file records is one file of the command line.
+  std::vector<std::string> options = args_;
+  const std::unordered_set<std::string_view> names(files.begin(), files.end());
+  std::erase_if(options, [&](const std::string& arg) { return names.count(arg) != 0; });
   for (const std::string& path : files) {
     Input input(path, diag_options_);
     int result = kBadInput;
     if (load(input)) {
       log_->info("reading {}", input.file->name());
-      result = guarded(input, files, work);
+      result = guarded(input, options, work);
     }
     if (input.diags.has_errors() && rank_of(result) < rank_of(kCheckFailed)) result = kBadInput;
     show(input.diags);

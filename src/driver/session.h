@@ -76,7 +76,8 @@ class Session {
   void finish();
 
  private:
-  int guarded(Input& input, const std::vector<std::string>& files, const std::function<int(Input&)>& work);
+  // `options`: what a crash file records before the file.
+  int guarded(Input& input, std::vector<std::string> options, const std::function<int(Input&)>& work);
   RenderOptions render_options() const;
 
   Env& env_;
