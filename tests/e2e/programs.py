@@ -203,20 +203,19 @@ class Runner:
                 self.fail(what + ": build", made.stdout)
                 continue
             for ranks in program.ranks:
-                self.run_binary(program, what, binary, ranks, work, text == folder / program.first)
+                self.run_binary(program, what, binary, ranks, work, text.name == "source.pld")
 
     def run_sanitized(self, work):
         """Generated programs under the sanitizers, on threads and in seeded orders."""
-        for name, stem in ("mesh_by_hand", "source"), ("incore_allreduce_ring", "source"), ("spmd_blocks", None):
+        for name in "mesh_by_hand", "incore_allreduce_ring", "spmd_blocks":
             folder = self.options.corpus / name
             if not folder.is_dir():
                 continue
-            text = folder / ("source.pld" if stem else TILES)
+            text = folder / "source.pld"
             for flags in "thread", "address,undefined":
                 tree = work / f"{name}-{flags.replace(',', '-')}"
                 made = run([self.options.pldc, "build", str(text), "-o", str(tree), "-j2",
-                            f"--cxxflags=-g -fsanitize={flags} -fno-sanitize-recover=all"]
-                           + ([] if stem else ["--passes=NONE"]))
+                            f"--cxxflags=-g -fsanitize={flags} -fno-sanitize-recover=all"])
                 if made.returncode != 0:
                     self.fail(f"{name} -fsanitize={flags}: build", made.stdout)
                     continue
