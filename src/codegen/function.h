@@ -81,6 +81,8 @@ class FunctionEmitter {
   // A call for a comment: names without suffixes, no attributes.
   std::string brief(const Expr* value) const;
   void unsupported(const Expr* call, Span span);
+  // Whether the statements at hand are those of a function that is called.
+  bool expanding() const { return !expansions_.empty(); }
   bool failed() const { return env_.diags.error_count() != errors_; }
   void start(const Function* function) {
     function_ = function;

@@ -171,9 +171,43 @@ bool ChipEmitter::escapes(Body list) const {
   return out;
 }
 
+// Whether a tensor that the body names is used behind it, by name: by a later statement, or as the result of a function
+// whose body is written here.
+bool ChipEmitter::used_behind(Body list) const {
+  std::unordered_map<const Var*, int> inside;
+  std::unordered_set<const Var*> made;
+  walk_stmts(list, [&](const Stmt* stmt) {
+    for_each_def(stmt, [&](const Var* var) {
+      if (dyn<TensorType>(var->type) != nullptr) made.insert(var);
+    });
+    for_each_expr(stmt, [&](const Expr* root) {
+      walk_expr(root, [&](const Expr* e) {
+        if (const auto* var = dyn<Var>(e)) ++inside[var];
+      });
+    });
+  });
+  bool out = false;
+  walk_stmts(list, [&](const Stmt* stmt) {
+    const auto* ret = expanding() ? dyn<ReturnStmt>(stmt) : nullptr;
+    if (ret == nullptr) return;
+    for (const Expr* value : ret->values) {
+      const Var* owner = root(value);
+      out = out || (owner != nullptr && made.count(owner) != 0);
+    }
+  });
+  return out || std::any_of(made.begin(), made.end(), [&](const Var* var) {
+           const Var* owner = root(var);
+           return owner != nullptr && made.count(owner) != 0 && uses(var) > inside[var];
+         });
+}
+
 void ChipEmitter::scope(const ScopeStmt* scope, bool tail) {
   switch (scope->scope) {
     case ScopeKind::Runtime: {
+      if (used_behind(scope->body)) {
+        out_.line("// No scope: a tensor made here is used behind it.");
+        return body(scope->body, tail);
+      }
       const bool keep = escapes(scope->body);
       if (keep) {
         out_.line("// No scope: a tensor made here is carried on.");

@@ -54,6 +54,7 @@ class ChipEmitter final : public FunctionEmitter {
   void parameters(const Signature& signature);
   bool forwarded_only(const Var* scalar) const;
   bool escapes(Body body) const;
+  bool used_behind(Body body) const;
   const Var* memory(const Var* view) const;
 
   // launch.cpp

@@ -347,6 +347,18 @@ TEST_CASE("a tensor that the entry makes and returns becomes an output", "[codeg
   }
 }
 
+TEST_CASE("a scope ends where nobody uses its tensors any more", "[codegen][generate]") {
+  const std::string in_scope =
+      "        with pl.scope():\n            t = pl.create_tensor([64, 64], dtype=pl.FP32)\n"
+      "            r = self.k(x, t)\n";
+  Generated behind(with_chip(in_scope + "        return self.k(r, y)\n"));
+  REQUIRE(behind.good);
+  CHECK(contains(behind["chips/main.cpp"], "// No scope: a tensor made here is used behind it."));
+  Generated inside(with_chip(in_scope + "            y = self.k(r, y)\n        return y\n"));
+  REQUIRE(inside.good);
+  CHECK_FALSE(contains(inside["chips/main.cpp"], "// No scope"));
+}
+
 TEST_CASE("what has no form is reported with its place", "[codegen][generate]") {
   SECTION("computing in an orchestration") {
     Generated g(with_chip("        z = pl.tensor.add(x, x)\n        return self.k(z, y)\n"));
