@@ -1,4 +1,6 @@
 // pldc replay: what a crash file records, once more.
+#include <algorithm>
+
 #include "driver/command.h"
 #include "driver/crash.h"
 #include "driver/session.h"
@@ -53,7 +55,9 @@ class ReplayCommand : public Command {
           .help("pldc writes such a file, pldc-crash-*.pld, after an internal error");
       return false;
     }
-    if (record.args.front() == "replay") {
+    // The subcommand comes first. Response files are expanded in what pldc records: this would read others.
+    const auto replays = [](const std::string& arg) { return arg == "replay" || arg.starts_with("@"); };
+    if (std::any_of(record.args.begin(), record.args.end(), replays)) {
       input.diags.report<diag::not_a_crash_file>(Span{}, input.path, "it records a replay");
       return false;
     }

@@ -181,7 +181,9 @@ TEST_CASE("replay: a bug that is gone, and files that are no crash files") {
            std::string(kScale), header, header + "# arguments: [1]\n# input: f\n# what: x\n",
            header + "# arguments: [\n# input: f\n# what: x\n",
            header + "# arguments: []\n# input: f\n# what: x\n",
-           header + "# arguments: [\"replay\",\"f\"]\n# input: f\n# what: x\n", ""}) {
+           header + "# arguments: [\"replay\",\"f\"]\n# input: f\n# what: x\n",
+           header + "# arguments: [\"-v\",\"replay\",\"f\"]\n# input: f\n# what: x\n",
+           header + "# arguments: [\"check\",\"@f\"]\n# input: f\n# what: x\n", ""}) {
     const Outcome outcome = run_pldc({"replay", dir.write("d.pld", text)});
     INFO(text);
     CHECK(outcome.code == 1);

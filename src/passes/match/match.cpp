@@ -42,8 +42,11 @@ bool has_domains(const Program* program) {
 const Program* prepared(Context& context, const Program* program, DiagSink& diags) {
   if (has_domains(program)) return program;
   PipelineOptions options;
-  options.passes = "InlineFunctions,UnrollLoops,CtrlFlowTransform,";
-  if (!properties_of(program).has(Property::SSAForm)) *options.passes += "ConvertToSSA,";
+  options.passes = "InlineFunctions,UnrollLoops,CtrlFlowTransform";
+  program = run_passes(options, context, diags, program).program;
+  if (program == nullptr) return nullptr;
+  // Asked now: without its jumps a loop may define a variable twice.
+  options.passes = properties_of(program).has(Property::SSAForm) ? "" : "ConvertToSSA,";
   *options.passes +=
       "Simplify,NormalizeStmtStructure,FlattenCallExpr,OutlineHierarchyScopes,OutlineIncoreScopes,"
       "OutlineClusterScopes,"

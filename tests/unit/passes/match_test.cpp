@@ -93,6 +93,7 @@ TEST_CASE("match: programs that end are not complained about, whatever the numbe
     CHECK(said(rounds, ranks).empty());
     if (ranks > 1) CHECK(said(token, ranks).empty());
     CHECK(said("bar = pld.tensor.barrier(bar)\nbar = pld.tensor.barrier(bar)\n", ranks).empty());
+    CHECK(said("for i in pl.range(4):\n    if i == 2:\n        break\n" + ring, ranks).empty());
     CHECK(said(ring, ranks, "for i in pl.range(1):\n            self.k(x, sig, bar)").empty());
   }
 }
