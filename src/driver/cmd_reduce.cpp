@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -18,7 +19,7 @@ namespace {
 
 volatile sig_atomic_t interrupted = 0;
 
-// While one is alive, Ctrl-C ends the reduction instead of the process: what has been reached is written.
+// While one is alive, Ctrl-C or kill ends the reduction instead of the process: what has been reached is written.
 class InterruptScope {
  public:
   InterruptScope() {
@@ -27,14 +28,17 @@ class InterruptScope {
     action.sa_handler = [](int) { interrupted = 1; };
     action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second one ends it
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, &before_);
+    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &action, &before_[i]);
   }
-  ~InterruptScope() { sigaction(SIGINT, &before_, nullptr); }
+  ~InterruptScope() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  }
   InterruptScope(const InterruptScope&) = delete;
   InterruptScope& operator=(const InterruptScope&) = delete;
 
  private:
-  struct sigaction before_ {};
+  static constexpr std::array<int, 3> kSignals{SIGINT, SIGTERM, SIGHUP};
+  struct sigaction before_[kSignals.size()]{};
 };
 
 std::string quoted(const std::string& path) {
@@ -103,6 +107,7 @@ class ReduceCommand : public Command {
 
  private:
   int process(Session& session, Input& input) {
+    const InterruptScope interrupts;
     const Scratch scratch(input.path);
     std::string error = "a temporary folder cannot be made";
     const std::string whole(input.file->text());
@@ -111,7 +116,6 @@ class ReduceCommand : public Command {
       input.diags.report<diag::reduce_test_fails>(Span{}, error);
       return kBadInput;
     }
-    const InterruptScope interrupts;
     const std::size_t before = lines.size();
     bool ticked = false;
     reduce::Reducer::Hooks hooks;
@@ -158,10 +162,12 @@ class ReduceCommand : public Command {
     spec.args = {"/bin/sh", "-c", command};
     spec.capture = true;
     spec.timeout_seconds = timeout_;
+    spec.give_up = [] { return interrupted != 0; };
     const ProcessResult result = run_process(spec);
     ++tests_;
     session.log().debug("test {}: exit {}", tests_, result.exit_code);
     error = !result.error.empty() ? result.error
+            : interrupted != 0    ? std::string("it was interrupted")
             : result.timed_out    ? fmt::format("it took more than {} s", timeout_)
                                   : fmt::format("exit code {}", result.exit_code);
     return result.ok();

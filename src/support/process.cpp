@@ -39,22 +39,30 @@ struct Fd {
 
 using Clock = std::chrono::steady_clock;
 
-// Milliseconds until then, for poll(); -1 without an end.
-int left_until(std::optional<Clock::time_point> end) {
-  if (!end) return -1;
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*end - Clock::now()).count();
-  return static_cast<int>(std::clamp<std::int64_t>(left + 1, 0, 1 << 30));
-}
+// When a program has had its time.
+class Limit {
+ public:
+  explicit Limit(const ProcessSpec& command) : give_up_(command.give_up) {
+    if (command.timeout_seconds != 0) end_ = Clock::now() + std::chrono::seconds(command.timeout_seconds);
+  }
+  bool exists() const { return end_.has_value(); }
+  bool reached() const { return end_ && (Clock::now() >= *end_ || (give_up_ && give_up_())); }
+  // Milliseconds for poll(), after which it is asked again; -1 without a limit.
+  int pause() const { return end_ ? 100 : -1; }
 
-// Until the program has closed both, or the time is over.
-void drain(Fd& out, std::string& out_text, Fd& err, std::string& err_text,
-           std::optional<Clock::time_point> end) {
+ private:
+  std::optional<Clock::time_point> end_;
+  std::function<bool()> give_up_;
+};
+
+// Until the program has closed both, or the limit is reached.
+void drain(Fd& out, std::string& out_text, Fd& err, std::string& err_text, const Limit& limit) {
   char buffer[1 << 14];
   while (out.fd >= 0 || err.fd >= 0) {
-    if (end && Clock::now() >= *end) return;
+    if (limit.reached()) return;
     pollfd ready[2] = {{out.fd, POLLIN, 0}, {err.fd, POLLIN, 0}};
-    if (poll(ready, 2, left_until(end)) <= 0) {
-      if (end || errno == EINTR) continue;
+    if (poll(ready, 2, limit.pause()) <= 0) {
+      if (limit.exists() || errno == EINTR) continue;
       return;
     }
     for (int i = 0; i < 2; ++i) {
@@ -124,9 +132,8 @@ ProcessResult run_process(const ProcessSpec& command) {
   environment.push_back(nullptr);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  std::optional<Clock::time_point> end;
-  if (command.timeout_seconds != 0) {
-    end = Clock::now() + std::chrono::seconds(command.timeout_seconds);
+  const Limit limit(command);
+  if (limit.exists()) {
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     posix_spawnattr_setpgroup(&attributes, 0);
   }
@@ -140,11 +147,11 @@ ProcessResult run_process(const ProcessSpec& command) {
   }
   out_write.reset();
   err_write.reset();
-  drain(out_read, result.out, err_read, result.err, end);
+  drain(out_read, result.out, err_read, result.err, limit);
 
   int status = 0;
   for (;;) {
-    const bool waiting = end && !result.timed_out;
+    const bool waiting = limit.exists() && !result.timed_out;
     const pid_t got = waitpid(pid, &status, waiting ? WNOHANG : 0);
     if (got == pid) break;
     if (got < 0 && errno != EINTR) {
@@ -152,7 +159,7 @@ ProcessResult run_process(const ProcessSpec& command) {
       return result;
     }
     if (!waiting) continue;
-    if (Clock::now() >= *end) {
+    if (limit.reached()) {
       result.timed_out = true;
       kill(-pid, SIGKILL);
     } else {

@@ -1,6 +1,7 @@
 // Running other programs, without a shell.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct ProcessSpec {
   // 0: it may take as long as it likes. Otherwise it is the head of a process group of its own, which is killed when the
   // time is over.
   unsigned timeout_seconds = 0;
+  // With a timeout: asked a few times a second; true ends the program as if its time were over.
+  std::function<bool()> give_up;
 };
 
 struct ProcessResult {

@@ -2,7 +2,6 @@
 // and which devices it names.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <unordered_set>
 
 #include "codegen/aliases.h"
@@ -95,15 +94,14 @@ class RankScan {
 
 bool describe_params(const EmitEnv& env, const Function* function, std::vector<HostParam>& out) {
   const std::uint32_t errors = env.diags.error_count();
-  const auto taken = [&](std::string_view name) {
-    return std::any_of(out.begin(), out.end(), [&](const HostParam& p) { return p.name == name; });
-  };
+  std::unordered_set<std::string> names;
+  for (const HostParam& p : out) names.insert(p.name);
   for (const Param& param : function->params) {
     const Var* var = param.var;
     HostParam p;
     p.name = plain_name(var->name.text());
-    if (taken(p.name)) p.name = var->name.text();
-    for (int n = 1; taken(p.name); ++n) p.name = fmt::format("{}_{}", var->name.text(), n);
+    if (names.count(p.name) != 0) p.name = var->name.text();
+    for (int n = 1; !names.insert(p.name).second; ++n) p.name = fmt::format("{}_{}", var->name.text(), n);
     p.direction = param.direction;
     p.place = var->span.valid() ? var->span : function->name_span;
     if (const auto dtype = scalar_dtype(var->type)) {

@@ -47,7 +47,9 @@ bool Findings::has(const DiagInfo& kind) const {
 }
 
 void Findings::report(DiagSink& diags) const {
-  for (const auto& [key, found] : entries_) {
+  for (const auto& entry : entries_) {
+    const auto& key = entry.first;
+    const auto& found = entry.second;
     const Span place{std::get<0>(key), std::get<1>(key)};
     const auto finish = [&](DiagBuilder builder) {
       for (const auto& [at, text] : found.notes) builder.note(at, "{}", text);
