@@ -82,7 +82,10 @@ class RunCommand : public Command {
     value(table, "--seed", "S", "seed of the order (default 0), which it repeats");
     value(table, "--schedules", "K", "the orders of K seeds from S on; all results must agree")
         .whole_number(1);
-    value(table, "--check", "WHAT", "races, signals, bounds (with commas): report them");
+    value(table, "--check", "WHAT",
+          "report races on windows, signals not zero at the end, accesses outside of windows: races, "
+          "signals, bounds (with "
+          "commas)");
     value(table, "--timeout", "SECONDS", "watchdog (default 60)");
     value(table, "--trace", "FILE.json", "write a trace for Chrome or Perfetto");
     add_tool_options(app, tools_);

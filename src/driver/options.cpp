@@ -1,5 +1,7 @@
 #include "driver/options.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 
 #include "support/diag.h"
@@ -73,8 +75,7 @@ void OptionRef::whole_number(unsigned long long smallest) {
         const bool digits =
             !word.empty() && word.size() <= 9 && word.find_first_not_of("0123456789") == std::string::npos;
         if (digits && std::stoull(word) >= smallest) return std::string();
-        return "'" + word + "' is no whole number" +
-               (smallest > 0 ? " from " + std::to_string(smallest) : std::string());
+        return fmt::format("'{}' is no whole number from {} to 999999999", word, smallest);
       },
       ""));
 }

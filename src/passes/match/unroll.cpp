@@ -49,7 +49,8 @@ bool Unroller::run(const Function* host, Trace& trace) {
             .report<diag::match_limit>(
                 stop.place, host->name.text(),
                 stop.text.empty() ? fmt::format("{} statements", options_.unroll_limit) : stop.text)
-            .help("--unroll-limit=N allows more");
+            .help("{}", stop.text.empty() ? "--unroll-limit=N allows more"
+                                          : "match it for fewer ranks, or with shorter loops");
         break;
       case GivenUp::Why::Data:
         diags_.report<diag::match_data>(stop.place,
