@@ -42,6 +42,7 @@ class Output {
       append_growing(from, count);
       return;
     }
+    if (count == 0) return;  // `from` may be null then
     std::memcpy(data_ + used_, from, count);
     used_ += count;
   }

@@ -44,14 +44,18 @@ bool Unroller::run(const Function* host, Trace& trace) {
     exec(frame, host->body);
   } catch (const GivenUp& stop) {
     switch (stop.why) {
-      case GivenUp::Why::Limit:
-        diags_
-            .report<diag::match_limit>(
-                stop.place, host->name.text(),
-                stop.text.empty() ? fmt::format("{} statements", options_.unroll_limit) : stop.text)
-            .help("{}", stop.text.empty() ? "--unroll-limit=N allows more"
-                                          : "match it for fewer ranks, or with shorter loops");
+      case GivenUp::Why::Limit: {
+        const bool statements = stop.text.empty();
+        std::string limit = stop.text;
+        if (statements) limit = fmt::format("{} statements", options_.unroll_limit);
+        DiagBuilder report = diags_.report<diag::match_limit>(stop.place, host->name.text(), limit);
+        if (statements) {
+          report.help("--unroll-limit=N allows more");
+        } else {
+          report.help("match it for fewer ranks, or with shorter loops");
+        }
         break;
+      }
       case GivenUp::Why::Data:
         diags_.report<diag::match_data>(stop.place,
                                         fmt::format("the rest of '{}' depends", host->name.text()));
