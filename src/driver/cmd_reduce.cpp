@@ -13,6 +13,7 @@
 #include "support/diag/driver.h"
 #include "support/file.h"
 #include "support/process.h"
+#include "support/words.h"
 
 namespace pldc {
 namespace {
@@ -40,12 +41,6 @@ class InterruptScope {
   static constexpr std::array<int, 3> kSignals{SIGINT, SIGTERM, SIGHUP};
   struct sigaction before_[kSignals.size()]{};
 };
-
-std::string quoted(const std::string& path) {
-  std::string out = "'";
-  for (const char c : path) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
 
 // A folder for the programs that are tried, under the name of the input: commands may look at it.
 class Scratch {
@@ -150,7 +145,7 @@ class ReduceCommand : public Command {
     }
     if (write_if_changed(scratch.file(), text, error) == WriteResult::Failed) return false;
     std::string command = test_;
-    const std::string file = quoted(scratch.file());
+    const std::string file = quote_word(scratch.file());
     bool named = false;
     for (std::size_t at = command.find("{}"); at != std::string::npos;
          at = command.find("{}", at + file.size())) {

@@ -27,6 +27,8 @@ std::size_t trailing_contexts(const Function* callee, const FunctionCall& call) 
 
 }  // namespace
 
+bool asks_more(ParamDirection wanted, ParamDirection current) { return strength(wanted) > strength(current); }
+
 const Param* param_for(const Function* callee, const FunctionCall& call, std::size_t index) {
   const std::size_t count = call.args.size();
   const std::size_t params = callee->params.size();
@@ -79,7 +81,7 @@ std::unordered_map<const Function*, std::vector<ParamDirection>> wrapper_directi
     const auto [slot, wanted] = work.back();
     work.pop_back();
     ParamDirection& current = directions[slot.function][slot.param];
-    if (strength(wanted) <= strength(current)) continue;
+    if (!asks_more(wanted, current)) continue;
     current = wanted;
     const auto users = forwarded.find(&slot.function->params[slot.param]);
     if (users == forwarded.end()) continue;

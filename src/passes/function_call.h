@@ -47,6 +47,9 @@ const Param* param_for(const Function* callee, const FunctionCall& call, std::si
 // The argument for parameter number `param`; null if the submit leaves it out.
 const Expr* argument_for(const Function* callee, const FunctionCall& call, std::size_t param);
 
+// Whether the first direction asks for more of an argument than the second: InOut > Out > In.
+bool asks_more(ParamDirection wanted, ParamDirection current);
+
 // Each wrapper with the directions that its parameters have in effect: the declared ones or those of the callees that
 // the wrapper hands the very parameter to, whichever asks for more (InOut > Out > In). Wrappers may call wrappers, each
 // other included: the answer is the least fixed point (passes.md 2.9, phase 0).

@@ -2,7 +2,7 @@
 import numpy as np
 
 from op_batch import STORAGE, Case, Result, is_int
-from op_grid import NUMERIC, literal, once, only, real, sample, scratch, shape_of
+from op_values import NUMERIC, literal, once, only, real, sample, scratch, shape_of
 
 
 def three(dtype, seed):

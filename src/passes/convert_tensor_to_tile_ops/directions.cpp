@@ -4,6 +4,7 @@
 #include "ir/check_op.h"
 #include "passes/convert_tensor_to_tile_ops/callers.h"
 #include "passes/function_call.h"
+#include "passes/map_functions.h"
 #include "passes/trace.h"
 
 namespace pldc::tiling {
@@ -90,18 +91,6 @@ class KernelAccesses {
   std::vector<Touched> touched_;
 };
 
-int strength(ParamDirection direction) {
-  switch (direction) {
-    case ParamDirection::In:
-      return 0;
-    case ParamDirection::Out:
-      return 1;
-    case ParamDirection::InOut:
-      return 2;
-  }
-  return 0;
-}
-
 using Directions = std::unordered_map<Name, std::vector<ParamDirection>>;
 
 }  // namespace
@@ -134,7 +123,7 @@ const Program* declare_writes(PassEnv& env, const Program* program) {
           const auto position = static_cast<std::size_t>(param - callee->second->params.data());
           const ParamDirection wanted = directions[call.callee][position];
           for (std::size_t k = 0; k < own.size(); ++k) {
-            if (f->params[k].var != call.args[i] || strength(wanted) <= strength(own[k])) continue;
+            if (f->params[k].var != call.args[i] || !asks_more(wanted, own[k])) continue;
             // What is submitted is ordered by the runtime, which asks the callee for its directions.
             if (call.is_submit && own[k] != ParamDirection::In) continue;
             own[k] = wanted;
@@ -144,9 +133,7 @@ const Program* declare_writes(PassEnv& env, const Program* program) {
       });
     }
   }
-  std::vector<const Function*> list;
-  bool changed = false;
-  for (const Function* f : program->functions) {
+  return map_functions(env, program, [&](const Function* f) {
     const std::vector<ParamDirection>& own = directions[f->name];
     std::vector<Param> params(f->params.begin(), f->params.end());
     bool differs = false;
@@ -154,18 +141,11 @@ const Program* declare_writes(PassEnv& env, const Program* program) {
       differs = differs || params[i].direction != own[i];
       params[i].direction = own[i];
     }
-    if (differs) {
-      Function n = *f;
-      n.params = env.ir.list(params);
-      f = env.ir.make(n);
-      changed = true;
-    }
-    list.push_back(f);
-  }
-  if (!changed) return program;
-  Program n = *program;
-  n.functions = env.ir.list(list);
-  return env.ir.make(n);
+    if (!differs) return f;
+    Function n = *f;
+    n.params = env.ir.list(params);
+    return env.ir.make(n);
+  });
 }
 
 }  // namespace pldc::tiling

@@ -105,6 +105,17 @@ AICORE inline void combine(D& d, A& a, B& b) {
   }
 }
 
+// to = from, through the tile; both have its valid shape.
+template <class L, class D>
+AICORE inline void copy_line(L& to, L& from, D& tile) {
+  TLOAD(tile, from);
+  set_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+  wait_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+  TSTORE(to, tile);
+  set_flag(PIPE_MTE3, PIPE_MTE2, EVENT_ID0);
+  wait_flag(PIPE_MTE3, PIPE_MTE2, EVENT_ID0);
+}
+
 // acc = op over all ranks of n elements at p: the own ones first, then the peers' in ascending order.
 template <Op OP, class T, int W>
 AICORE inline void reduce_tile(const Barrier& b, __gm__ T* p, int64_t n, Row<T, W>& acc, Row<T, W>& other) {
@@ -154,12 +165,7 @@ AICORE inline void allreduce_parts(Barrier& b, __gm__ T* data, int64_t n, Row<T,
       other.SetValidShape(1, size);
       Line<T> theirs = line(pld_peer(b.ctx, data + first, r), size);
       Line<T> mine = line(data + first, size);
-      TLOAD(other, theirs);
-      set_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
-      wait_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
-      TSTORE(mine, other);
-      set_flag(PIPE_MTE3, PIPE_MTE2, EVENT_ID0);
-      wait_flag(PIPE_MTE3, PIPE_MTE2, EVENT_ID0);
+      copy_line(mine, theirs, other);
     }
   }
 }
@@ -284,12 +290,7 @@ AICORE inline void broadcast(__gm__ int64_t* args, int32_t root) {
     tile.SetValidShape(1, n);
     Line<T> theirs = line(pld_peer(barrier.ctx, target + first, root), n);
     Line<T> mine = line(target + first, n);
-    TLOAD(tile, theirs);
-    set_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
-    wait_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
-    TSTORE(mine, tile);
-    set_flag(PIPE_MTE3, PIPE_MTE2, EVENT_ID0);
-    wait_flag(PIPE_MTE3, PIPE_MTE2, EVENT_ID0);
+    copy_line(mine, theirs, tile);
   }
   barrier.wait_for_all();  // the root's data has been read
   barrier.finish();
