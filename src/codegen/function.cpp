@@ -37,42 +37,12 @@ bool is_stable(const Expr* expr) {
 
 }  // namespace
 
-bool is_pure(const Expr* value) {
-  switch (value->kind) {
-    case ExprKind::Submit:
-      return false;
-    case ExprKind::Call: {
-      const auto* call = static_cast<const Call*>(value);
-      if (!call->is_op()) return false;
-      const Effects& effects = op_info(call->op).effects;
-      if (call->op == OpId::tensor_create || call->op == OpId::tensor_full ||
-          call->op == OpId::pld_tensor_window || call->op == OpId::pld_tensor_alloc_window_buffer ||
-          call->op == OpId::pld_system_get_comm_ctx) {
-        return true;
-      }
-      return !effects.side_effect && effects.result_aliases < 0;
-    }
-    case ExprKind::Var:
-    case ExprKind::ConstInt:
-    case ExprKind::ConstFloat:
-    case ExprKind::ConstBool:
-    case ExprKind::Binary:
-    case ExprKind::Unary:
-    case ExprKind::Cast:
-    case ExprKind::MakeTuple:
-    case ExprKind::TupleGet:
-      return true;
-  }
-  return true;
-}
-
 // ---- looking ahead -------------------------------------------------------------------------------------------------
 
 void FunctionEmitter::look_at(Body body, bool results) {
   aliases_.add(body);
   walk_stmts(body, [&](const Stmt* stmt) {
     const auto* assign = dyn<AssignStmt>(stmt);
-    if (assign != nullptr && is_pure(assign->value)) pure_.emplace(assign->var, assign->value);
     const auto* get = assign != nullptr ? dyn<TupleGet>(assign->value) : nullptr;
     if (const auto* tuple = get != nullptr ? dyn<Var>(get->tuple) : nullptr) {
       taken_[tuple].emplace_back(assign->var, static_cast<std::size_t>(get->index));
@@ -83,36 +53,13 @@ void FunctionEmitter::look_at(Body body, bool results) {
       });
     });
   });
-  find_needed(body, results);
+  needed_.add(body, results);
 }
 
 const std::vector<std::pair<const Var*, std::size_t>>& FunctionEmitter::elements_of(const Var* tuple) const {
   static const std::vector<std::pair<const Var*, std::size_t>> none;
   const auto found = taken_.find(tuple);
   return found != taken_.end() ? found->second : none;
-}
-
-void FunctionEmitter::find_needed(Body body, bool results) {
-  walk_stmts(body, [&](const Stmt* stmt) {
-    if (!results && stmt->kind == StmtKind::Return) return;
-    const auto* assign = dyn<AssignStmt>(stmt);
-    if (assign != nullptr && is_pure(assign->value)) return;
-    for_each_expr(stmt, [&](const Expr* e) { need(e); });
-  });
-}
-
-void FunctionEmitter::need(const Expr* value) {
-  // Program order respects what a dummy task waits for, and its C++ form takes no tasks.
-  if (op_call(value, OpId::system_task_dummy) != nullptr) return;
-  walk_expr(value, [&](const Expr* e) {
-    const auto* var = dyn<Var>(e);
-    if (var == nullptr || !needed_.insert(var).second) return;
-    const auto found = pure_.find(var);
-    // The size of a window is computed where its domain is opened.
-    if (found == pure_.end() || op_call(found->second, OpId::pld_tensor_alloc_window_buffer) != nullptr)
-      return;
-    need(found->second);
-  });
 }
 
 const Var* FunctionEmitter::root(const Expr* value) const {

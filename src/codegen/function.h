@@ -10,6 +10,7 @@
 #include "codegen/aliases.h"
 #include "codegen/emit.h"
 #include "codegen/expr.h"
+#include "codegen/needed.h"
 
 namespace pldc {
 
@@ -65,7 +66,7 @@ class FunctionEmitter {
   const Var* root(const Expr* value) const;
   const Expr* unwrap(const Expr* value) const { return aliases_.unwrap(value); }
   const Aliases& aliases() const { return aliases_; }
-  bool needed(const Var* var) const { return needed_.count(var) != 0; }
+  bool needed(const Var* var) const { return needed_(var); }
   int uses(const Var* var) const {
     const auto found = uses_.find(var);
     return found != uses_.end() ? found->second : 0;
@@ -97,8 +98,6 @@ class FunctionEmitter {
 
  private:
   ScalarText make_scalar_text();
-  void find_needed(Body body, bool results);
-  void need(const Expr* value);
   void assign(const AssignStmt* stmt);
   void for_loop(const ForStmt* loop);
   void while_loop(const WhileStmt* loop);
@@ -116,9 +115,8 @@ class FunctionEmitter {
   std::string kind_;  // for messages: "a host function"
   std::uint32_t errors_ = 0;
   Aliases aliases_;
-  std::unordered_set<const Var*> needed_;
+  Needed needed_;
   std::unordered_map<const Var*, int> uses_;
-  std::unordered_map<const Var*, const Expr*> pure_;  // definitions without effects
   std::unordered_map<const Var*, std::vector<std::pair<const Var*, std::size_t>>>
       taken_;  // elements of tuples
   std::unordered_map<const Var*, const Var*>
@@ -138,8 +136,5 @@ class FunctionEmitter {
   std::vector<std::vector<Target>> targets_;  // of the enclosing loops and branches
   int loops_ = 0;                             // around the statement at hand
 };
-
-// A single op whose result is only another look at its operand, or a value without effects.
-bool is_pure(const Expr* value);
 
 }  // namespace pldc

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "codegen/operation_kernels.h"
 #include "codegen/results.h"
 #include "ir/auto_name.h"
 #include "ir/rewrite.h"
@@ -18,7 +19,7 @@ namespace pldc {
 namespace {
 
 // Whether a pass has to run: the place that needs it, or an invalid span.
-using Needed = Span (*)(const Program*);
+using RunWhere = Span (*)(const Program*);
 
 // For a need that no single place stands for.
 constexpr Span kSomewhere{1, 1};
@@ -169,7 +170,7 @@ Span parts_of_larger_tensors(const Program* program) {
 }
 
 // As the default pipeline sees it (pipeline.cpp).
-Needed pipeline_need(std::string_view name) {
+RunWhere pipeline_need(std::string_view name) {
   for (const PipelineEntry& entry : default_pipeline()) {
     if (entry.name == name) return entry.needed_by;
   }
@@ -202,7 +203,7 @@ class PlainNames : public Rewriter {
 
 struct Step {
   std::string_view pass;
-  Needed needed;  // null: what the pipeline says
+  RunWhere needed;  // null: what the pipeline says
 };
 
 // In the order of the pipeline.
@@ -231,7 +232,9 @@ constexpr Step kSteps[] = {
 const Program* normalize_for_codegen(Context& context, const Program* program, DiagSink& diags) {
   const PassOptionValues options;
   for (const Step& step : kSteps) {
-    const Needed needed = step.needed != nullptr ? step.needed : pipeline_need(step.pass);
+    if (step.pass == "OutlineIncoreScopes" && operation_in_orchestration(program).valid())
+      program = put_operations_into_scopes(context, program);
+    const RunWhere needed = step.needed != nullptr ? step.needed : pipeline_need(step.pass);
     const Span place = needed != nullptr ? needed(program) : Span{};
     if (!place.valid()) continue;
     const PassInfo* pass = find_pass(step.pass);

@@ -55,6 +55,7 @@ class Text:
         self.key = None                  # of the generated program
         self.entries = []
         self.failures = []
+        self.endless = False  # the list says so: it is not given much time
 
 
 def number_of(path):
@@ -101,7 +102,7 @@ class Corpus:
 
 class NotRun:
     """Lines `PROGRAM NUMBERS CODE REASON`: NUMBERS is `all`, or numbers of passes as in `source..11,14`; CODE is a diagnostic,
-    `compile`, `run` or `race`. PROGRAM `*` stands for every program that ends with that diagnostic."""
+    `compile`, `run`, `endless` or `race`. PROGRAM `*` stands for every program that ends with that diagnostic."""
 
     def __init__(self, path):
         self.rows = []
@@ -123,6 +124,10 @@ class NotRun:
             if low <= number <= (int(high) if high else low):
                 return True
         return False
+
+    def is_endless(self, text):
+        return any(row[1] == text.path.parent.name and row[3] == "endless" and self.covers(row[2], number_of(text.path))
+                   for row in self.rows)
 
     def row(self, text, code):
         """The row of the text's program; one for all programs only excuses what ends as it says."""
@@ -178,7 +183,8 @@ class Run:
         self.fresh = []  # outputs whose reference this run gave
 
     def arguments(self):
-        words = ["--random=1", "--check=bounds", "--timeout=60", f"--entry={self.entry['name']}"]
+        timeout = 2 if self.texts[0].endless else 60
+        words = ["--random=1", "--check=bounds", f"--timeout={timeout}", f"--entry={self.entry['name']}"]
         if self.ranks:
             words.append(f"--ranks={self.ranks}")
         scalars = SCALARS.get(self.program, {})
@@ -194,6 +200,7 @@ class Suite:
         self.jobs = os.cpu_count() or 1
         self.units = Units(ROOT / "src/codegen/runtime/include", options.work, self.jobs)
         self.programs = []
+        self.listed = NotRun(NOT_RUN)
         for name, texts in Corpus(options.corpus).programs():
             texts = [t for t in texts if not options.k or fnmatch.fnmatch(t.name, options.k)]
             self.programs.append((name, texts))
@@ -206,6 +213,7 @@ class Suite:
             texts = self.texts()
             made = pool.map(lambda t: generate(self.options.pldc, t, self.options.work / "trees"), texts)
             for text, files in zip(texts, made):
+                text.endless = self.listed.is_endless(text)
                 if files is not None:
                     text.key = self.units.add(files)
 
@@ -221,7 +229,8 @@ class Suite:
                     for ranks in rank_counts(entry):
                         # Distinct texts may name the parameters of equal programs differently: the names are in the key.
                         group = groups.setdefault((entry["name"], ranks), collections.OrderedDict())
-                        run = group.setdefault((text.key, text.tolerant), Run(name, text.key, entry, ranks, text.tolerant))
+                        kind = (text.key, text.tolerant, text.endless)
+                        run = group.setdefault(kind, Run(name, text.key, entry, ranks, text.tolerant))
                         run.texts.append(text)
             yield from (list(group.values()) for group in groups.values())
 
@@ -270,11 +279,15 @@ class Suite:
                     text.failures.append(what)
         return good
 
+    @staticmethod
+    def how(failure):
+        return "endless" if "error: timeout:" in failure else "run"
+
     def judge(self):
-        listed = NotRun(NOT_RUN)
+        listed = self.listed
         passed, failed, skipped = 0, 0, collections.Counter()
         for text in self.texts():
-            code = text.code or ("run" if text.failures else None)
+            code = text.code or (self.how(text.failures[0]) if text.failures else None)
             row = listed.row(text, code)
             if row and row[3] in (code, "race"):
                 listed.used.add(row[0])

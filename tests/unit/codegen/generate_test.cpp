@@ -359,9 +359,35 @@ TEST_CASE("a scope ends where nobody uses its tensors any more", "[codegen][gene
   CHECK_FALSE(contains(inside["chips/main.cpp"], "// No scope"));
 }
 
+TEST_CASE("operations of an orchestration become kernels", "[codegen][generate]") {
+  SECTION("one each, if somebody asks for the result") {
+    Generated g(
+        with_chip("        z = pl.tensor.add(x, x)\n        unused = pl.tensor.exp(x)\n"
+                  "        return self.k(z, y)\n"));
+    REQUIRE(g.good);
+    CHECK(contains(g["kernels/main/main_incore_0.cpp"], "TADD("));
+    CHECK(g.files.count("kernels/main/main_incore_1.cpp") == 0);
+  }
+  SECTION("of several results") {
+    Generated g(
+        with_chip("        i, c = pl.tensor.gather_compare(q, pl.const(3, pl.INT32), cmp_mode=\"eq\", "
+                  "out_cols=8)\n        p = pl.tensor.assemble(p, i, [0, 0])\n        return p\n",
+                  "q: pl.Tensor[[16, 64], pl.INT32], p: pl.Out[pl.Tensor[[16, 8], pl.INT32]]",
+                  "pl.Tensor[[16, 8], pl.INT32]"));
+    REQUIRE(g.good);
+    CHECK(contains(g["kernels/main/main_incore_0.cpp"], "TGATHER"));
+  }
+  SECTION("what changes memory, whoever asks") {
+    Generated g(with_chip(
+        "        w = pl.tensor.assemble(y, x, [0, 0], atomic=pl.AtomicType.Add)\n        return y\n"));
+    REQUIRE(g.good);
+    CHECK(contains(g["kernels/main/main_incore_0.cpp"], "AtomicType::AtomicAdd"));
+  }
+}
+
 TEST_CASE("what has no form is reported with its place", "[codegen][generate]") {
-  SECTION("computing in an orchestration") {
-    Generated g(with_chip("        z = pl.tensor.add(x, x)\n        return self.k(z, y)\n"));
+  SECTION("a tile in an orchestration") {
+    Generated g(with_chip("        t = pl.load(x, [0, 0], [64, 64])\n        return pl.store(t, [0, 0], y)\n"));
     CHECK_FALSE(g.good);
     CHECK(g.has(diag::codegen_op));
   }
@@ -396,8 +422,11 @@ TEST_CASE("what has no form is reported with its place", "[codegen][generate]") 
     CHECK(g.has(diag::codegen_step_zero));
   }
   SECTION("an atomic assemble") {
-    Generated g(with_chip(
-        "        y = pl.tensor.assemble(y, x, [0, 0], atomic=pl.AtomicType.Add)\n        return y\n"));
+    Generated g(
+        "import pypto.language as pl\n\n@pl.program\nclass P:\n"
+        "    @pl.function(level=pl.Level.HOST, role=pl.Role.Orchestrator)\n"
+        "    def host(self, x: pl.Tensor[[64, 64], pl.FP32], y: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n"
+        "        y = pl.tensor.assemble(y, x, [0, 0], atomic=pl.AtomicType.Add)\n");
     CHECK_FALSE(g.good);
     CHECK(g.has(diag::codegen_atomic_assemble));
   }
