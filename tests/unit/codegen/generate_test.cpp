@@ -387,7 +387,8 @@ TEST_CASE("operations of an orchestration become kernels", "[codegen][generate]"
 
 TEST_CASE("what has no form is reported with its place", "[codegen][generate]") {
   SECTION("a tile in an orchestration") {
-    Generated g(with_chip("        t = pl.load(x, [0, 0], [64, 64])\n        return pl.store(t, [0, 0], y)\n"));
+    Generated g(
+        with_chip("        t = pl.load(x, [0, 0], [64, 64])\n        return pl.store(t, [0, 0], y)\n"));
     CHECK_FALSE(g.good);
     CHECK(g.has(diag::codegen_op));
   }
