@@ -7,6 +7,8 @@ compute the same outputs, bit by bit, from the same inputs.
 What is generated from a text is compared up to names first: the texts of a program whose C++ is the same run once. All
 that is left is compiled into one program (a few translation units) that runs each text in a process of its own.
 
+Where several functions are called by nobody, each is an entry and compared with its own texts.
+
 Texts that do not run stand in texts_not_run.txt with the reason; one that runs all the same has to be taken off.
 `--stages=all` (or PLDC_TEST_STAGES=all) takes the whole corpus, otherwise the part of it in tests/data.
 The last line is `N passed, N failed`, counted in texts.
@@ -46,14 +48,13 @@ TOLERANCE = ["--rtol", "0.01", "--atol", "0.01"]
 class Text:
     """One text, what was generated from it or why nothing was, and how its runs ended."""
 
-    def __init__(self, path, order, tolerant):
-        self.path, self.order, self.tolerant = path, order, tolerant
+    def __init__(self, path, order, tolerant, as_it_stands):
+        self.path, self.order, self.tolerant, self.as_it_stands = path, order, tolerant, as_it_stands
         self.name = f"{path.parent.name}/{path.name}"
         if path.parent.parent.name == "dump":
             self.name = "dump/" + self.name
         self.code = self.message = None  # why it does not run
-        self.key = None                  # of the generated program
-        self.entries = []
+        self.parts = []                  # the key of each generated program, and its entries
         self.failures = []
         self.endless = False  # the list says so: it is not given much time
 
@@ -80,6 +81,7 @@ class Corpus:
         passes = json.loads((folder / "index.json").read_text())
         first_defect = min((number for number, name in self.numbered(passes) if name in self.defects.get(folder.name, {})),
                            default=1000)
+        refused = any(entry.get("error") for entry in passes[:5])  # no SSA form: the reference has none either
         rounding = min((number for number, name, changed in self.changed(passes) if name in ROUNDING and changed),
                        default=1000)
         paths = [folder / "source.pld"] + sorted(p for p in folder.glob("[0-9]*.pld") if ".from_text" not in p.name)
@@ -88,7 +90,8 @@ class Corpus:
             number = number_of(path)
             # The source goes through our passes, which change the rounding too.
             if path.is_file() and number < first_defect:
-                yield Text(path, order, number >= rounding or (number < 0 and rounding < 1000) or folder.name in SINES)
+                tolerant = number >= rounding or (number < 0 and rounding < 1000) or folder.name in SINES
+                yield Text(path, order, tolerant, number >= 0 or refused)
 
     @staticmethod
     def numbered(passes):
@@ -137,28 +140,56 @@ class NotRun:
         return next((row for row in self.rows if row[1] == "*" and row[3] == code), None)
 
 
-def generate(pldc, text, folder):
+SEVERAL = "PLD0709"  # several functions that nobody calls; each is an entry
+ALONE = "PLD0710"    # a kernel with windows or pipes, and nobody who calls it
+
+
+class Refused(Exception):
+    def __init__(self, code, message, candidates=()):
+        super().__init__(message)
+        self.code, self.candidates = code, candidates
+
+
+def build(pldc, text, folder, entry=None):
     """The C++ of a text; a text after a pass is taken as it stands, the source as a user would."""
-    tree = folder / hashlib.sha256(str(text.path).encode()).hexdigest()[:16]
+    tree = folder / hashlib.sha256(f"{text.path}:{entry}".encode()).hexdigest()[:16]
     command = [pldc, "build", str(text.path), "--emit-only", "-o", str(tree), "--diag-format=json", "--max-errors=1"]
-    if text.path.name != "source.pld":
-        command.append("--passes=NONE")
+    command += [f"--entry={entry}"] if entry else []
+    command += ["--passes=NONE"] if text.as_it_stands else []
     made = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
     if made.returncode != 0:
-        text.code, text.message = f"exit{made.returncode}", made.stderr[-300:]
         for line in made.stderr.splitlines():
             if line.startswith("{") and json.loads(line)["severity"] == "error":
                 first = json.loads(line)
-                text.code = first["code"]
-                text.message = f"{first.get('line', 0)}:{first.get('column', 0)}: {first['message']}"
-                break
-        return None
+                names = " ".join(first["help"]).partition("--entry: ")[2]
+                raise Refused(first["code"], f"{first.get('line', 0)}:{first.get('column', 0)}: {first['message']}",
+                              names.split(", ") if names else ())
+        raise Refused(f"exit{made.returncode}", made.stderr[-300:])
     manifest = json.loads((tree / "manifest.json").read_text())
-    text.entries = manifest["entries"]
     files = {str(p.relative_to(tree)): p.read_text() for kind in ("host", "chips", "kernels")
              for p in sorted((tree / kind).rglob("*.cpp"))}
     shutil.rmtree(tree)
-    return files
+    return files, manifest["entries"]
+
+
+def generate(pldc, text, folder):
+    """What can be built of a text: one program, or one for each function that nobody calls."""
+    try:
+        return [build(pldc, text, folder)]
+    except Refused as why:
+        text.code, text.message, candidates = why.code, str(why), why.candidates
+    if text.code != SEVERAL:
+        return []
+    programs, refusals = [], []
+    for entry in candidates:
+        try:
+            programs.append(build(pldc, text, folder, entry))
+        except Refused as why:
+            refusals.append((why.code, f"{entry}: {why}"))
+    excused = [refusal for refusal in refusals if refusal[0] == ALONE]
+    worse = [refusal for refusal in refusals if refusal[0] != ALONE]
+    text.code, text.message = (worse or ([] if programs else excused) or [(None, None)])[0]
+    return programs
 
 
 def rank_counts(entry):
@@ -212,25 +243,24 @@ class Suite:
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
             texts = self.texts()
             made = pool.map(lambda t: generate(self.options.pldc, t, self.options.work / "trees"), texts)
-            for text, files in zip(texts, made):
+            for text, programs in zip(texts, made):
                 text.endless = self.listed.is_endless(text)
-                if files is not None:
-                    text.key = self.units.add(files)
+                text.parts = [(self.units.add(files), entries) for files, entries in programs]
 
     def runs(self):
         """By program, entry and rank count: the distinct generated programs in the order of their texts."""
         for name, texts in self.programs:
             groups = collections.OrderedDict()
             for text in texts:
-                if text.key in self.units.broken:
-                    text.code, text.message = "compile", self.units.broken[text.key]
-                    continue
-                for entry in text.entries:
-                    for ranks in rank_counts(entry):
+                for key, entries in text.parts:
+                    if key in self.units.broken:
+                        text.code, text.message = "compile", self.units.broken[key]
+                        continue
+                    for entry, ranks in ((entry, ranks) for entry in entries for ranks in rank_counts(entry)):
                         # Distinct texts may name the parameters of equal programs differently: the names are in the key.
                         group = groups.setdefault((entry["name"], ranks), collections.OrderedDict())
-                        kind = (text.key, text.tolerant, text.endless)
-                        run = group.setdefault(kind, Run(name, text.key, entry, ranks, text.tolerant))
+                        kind = (key, text.tolerant, text.endless)
+                        run = group.setdefault(kind, Run(name, key, entry, ranks, text.tolerant))
                         run.texts.append(text)
             yield from (list(group.values()) for group in groups.values())
 
@@ -287,18 +317,18 @@ class Suite:
         listed = self.listed
         passed, failed, skipped = 0, 0, collections.Counter()
         for text in self.texts():
-            code = text.code or (self.how(text.failures[0]) if text.failures else None)
+            code = self.how(text.failures[0]) if text.failures else text.code
             row = listed.row(text, code)
             if row and row[3] in (code, "race"):
                 listed.used.add(row[0])
                 skipped[f"{row[3]} {row[4]}"] += 1
             elif row:
                 failed += 1
-                how = f"ends with {code}: {text.message or text.failures[0]}" if code else "runs"
+                how = f"ends with {code}: {(text.failures or [text.message])[0]}" if code else "runs"
                 print(f"FAIL {text.name}: {NOT_RUN.name}:{row[0]} says {row[3]}, but it {how}")
             elif code:
                 failed += 1
-                print(f"FAIL {text.name}: {code} {text.message or text.failures[0]}")
+                print(f"FAIL {text.name}: {code} {(text.failures or [text.message])[0]}")
             else:
                 passed += 1
         return passed, failed, skipped, listed
