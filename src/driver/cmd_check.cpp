@@ -23,7 +23,7 @@ class CheckCommand : public Command {
     return {"check",
             "[--roundtrip] [--ranks N] FILE...",
             "Read and verify programs; print nothing but diagnostics",
-            {"pldc check foo.pld", "pldc check --roundtrip *.pld", "pldc check --ranks 4 foo.pld",
+            {"pldc check foo.pld", "pldc check --roundtrip samples/*.pld", "pldc check --ranks 4 foo.pld",
              "pldc check --diag-format=json foo.pld"}};
   }
 

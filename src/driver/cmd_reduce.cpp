@@ -72,9 +72,9 @@ class ReduceCommand : public Command {
     return {"reduce",
             "--test=CMD FILE",
             "Find the smallest program for which a command still succeeds",
-            {"pldc reduce --test='pldc build {} 2>&1 | grep -q PLD0723' foo.pld -o small.pld",
-             "pldc reduce --test='! pldc roundtrip --each {}' --readable foo.pld",
-             "pldc reduce --test='pldc {}; test $? = 3' pldc-crash-0123456789abcdef.pld"}};
+            {"pldc reduce --test='pldc build {} 2>&1 | grep -q PLD0401' wrong.pld -o small.pld",
+             "pldc reduce --test='pldc check --ranks 4 {} 2>&1 | grep -q PLD0661' --readable hang.pld",
+             "pldc reduce --test='pldc replay {}; test $? = 3' pldc-crash-0123456789abcdef.pld"}};
   }
 
   void add_options(CLI::App& app) override {

@@ -14,7 +14,7 @@ class RoundtripCommand : public Command {
             "[--semantic] [--each] FILE...",
             "Check that programs survive being printed and read",
             {"pldc roundtrip dump.pld", "pldc roundtrip --semantic handwritten.pld",
-             "pldc roundtrip --each foo.pld"}};
+             "pldc roundtrip --each dump.pld"}};
   }
 
   void add_options(CLI::App& app) override {
