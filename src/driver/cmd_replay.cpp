@@ -13,12 +13,11 @@ namespace {
 class ReplayCommand : public Command {
  public:
   CommandInfo info() const override {
-    return {
-        "replay",
-        "CRASHFILE",
-        "Run again what a crash file records",
-        {"pldc replay pldc-crash-0123456789abcdef.pld", "pldc replay -v pldc-crash-0123456789abcdef.pld",
-         "pldc replay --diag-format=json pldc-crash-0123456789abcdef.pld"}};
+    return {"replay",
+            "CRASHFILE",
+            "Run again what a crash file records",
+            {"pldc replay pldc-crash-0123456789abcdef.pld", "pldc replay -v pldc-crash-0123456789abcdef.pld",
+             "pldc replay --diag-format=json pldc-crash-0123456789abcdef.pld"}};
   }
 
   void add_options(CLI::App& app) override {
