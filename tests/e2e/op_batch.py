@@ -291,7 +291,7 @@ class Batch:
 
     def lend_runtime(self, tree):
         """The runtime is the same in every program and takes longest to compile."""
-        for name in ("runtime.o", "launcher.o"):
+        for name in ("runtime.o", "watch.o", "launcher.o"):
             to = tree / "build" / name
             for made in self.work.glob(f"*/build/{name}"):
                 if not to.exists():

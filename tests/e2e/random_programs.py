@@ -97,16 +97,16 @@ class Builder:
                 f"#define kernel_entry pldk_{k.parent.name}_{k.stem}\n#include \"../{k.relative_to(tree)}\"\n"
                 "#undef kernel_entry\n" for k in kernels[first:first + UNITY]))
         chips = [f"build/chips/{c.stem}.o" for c in sorted((tree / "chips").glob("*.cpp"))]
-        objects = ["build/runtime.o", "build/launcher.o", "build/host/host_orch.o"] + chips + unity
+        objects = ["build/runtime.o", "build/watch.o", "build/launcher.o", "build/host/host_orch.o"] + chips + unity
         flags = f"CXXFLAGS={self.options.opt} -w"
-        for shared in ("runtime.o", "launcher.o"):
+        for shared in ("runtime.o", "watch.o", "launcher.o"):
             kept = self.work / shared
             if kept.exists():
                 (tree / "build").mkdir(exist_ok=True)
                 os.link(kept, tree / "build" / shared)
         self.call(["make", "-s", f"-j{self.options.jobs}", "-C", tree, flags, "OBJECTS=" + " ".join(objects),
                    f"bin/{source.stem}"])
-        for shared in ("runtime.o", "launcher.o"):
+        for shared in ("runtime.o", "watch.o", "launcher.o"):
             if not (self.work / shared).exists():
                 os.link(tree / "build" / shared, self.work / shared)
         return tree / "bin" / source.stem

@@ -195,7 +195,7 @@ TEST_CASE("a run with files") {
   CHECK(r.code == 0);
   CHECK(r.out == "acc FP32 [4]\n101 102 103 104\n");  // each run starts from the input again
   CHECK_THAT(r.err, Contains("time of 3 runs: min") && Contains("median") && Contains("max"));
-  const pld::npy::Array y = pld::npy::read(s.file("y.npy"));
+  const pld::npy::Values y = pld::npy::read(s.file("y.npy"));
   CHECK(y.shape == std::vector<int64_t>{3, 4});
   float last;
   std::memcpy(&last, &y.data[44], 4);

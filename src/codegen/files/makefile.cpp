@@ -37,7 +37,7 @@ bin/lib$(NAME).a: $(OBJECTS)
 	$(QUIET)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
 
 # The runtime does not depend on the program.
-build/runtime.o: $(PLD_INCLUDE)/pld/runtime.cpp
+build/runtime.o build/watch.o: build/%.o: $(PLD_INCLUDE)/pld/%.cpp
 	$(call COMPILE,-O1)
 
 build/launcher.o: $(PLD_INCLUDE)/pld/launcher.cpp
@@ -72,7 +72,8 @@ std::string makefile_text(const ProgramCode& program) {
     plain = plain && good;
   }
   const std::string name = plain ? program.stem : program.ident;
-  std::string objects = "  build/runtime.o \\\n  build/launcher.o \\\n";  // the longest compilations first
+  std::string objects =
+      "  build/runtime.o \\\n  build/watch.o \\\n  build/launcher.o \\\n";  // the longest compilations first
   for (const ChipCode& chip : program.chips) {
     for (const KernelCode& kernel : chip.kernels) {
       objects += fmt::format("  build/kernels/{}/{}.o \\\n", chip.ref.name, kernel.name);

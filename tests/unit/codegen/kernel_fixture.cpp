@@ -265,7 +265,7 @@ std::string execute(std::vector<Run>& runs) {
   table += fmt::format("extern const Kernel kKernels[] = {{{}}};\nextern const int kKernelCount = {};\n",
                        rows, runs.size());
   std::vector<std::string> sources = {dir.write("driver.cpp", kDriver), dir.write("table.cpp", table),
-                                      include + "/pld/runtime.cpp"};
+                                      include + "/pld/runtime.cpp", include + "/pld/watch.cpp"};
   for (std::size_t i = 0; i < units.size(); ++i) {
     sources.push_back(dir.write(fmt::format("unit{}.cpp", i), units[i]));
   }

@@ -1,10 +1,9 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
 // What host orchestration code uses: ranks, communication domains, dispatches, host parameters.
-// The implementation is pld/runtime.cpp, one object file of every program.
+// The implementation is pld/runtime.cpp and pld/watch.cpp, object files of every program.
 #pragma once
-#include <vector>
-
+#include "pld/array.h"
 #include "pld/half.h"
 #include "pld/program.h"
 #include "pld/scalar.h"
@@ -58,13 +57,13 @@ class Args {
     u.value = value;
     scalars_.push_back(u.bits);
   }
-  const std::vector<Item>& tensors() const { return tensors_; }
-  const std::vector<uint64_t>& scalars() const { return scalars_; }
+  const Array<Item>& tensors() const { return tensors_; }
+  const Array<uint64_t>& scalars() const { return scalars_; }
 
  private:
   void add(const Tensor& t, Dir dir);
-  std::vector<Item> tensors_;
-  std::vector<uint64_t> scalars_;
+  Array<Item> tensors_;
+  Array<uint64_t> scalars_;
 };
 
 // The machine that a host function drives. submit() is asynchronous; the dispatches of one device run in
@@ -73,9 +72,9 @@ class Host {
  public:
   virtual ~Host() = default;
   virtual int64_t world_size() const = 0;
-  std::vector<int64_t> all() const;  // {0, 1, ..., world_size() - 1}
+  Array<int64_t> all() const;  // {0, 1, ..., world_size() - 1}
   // Opens a domain over the devices (at most 64). The windows live until the run ends.
-  virtual Domain domain(const char* name, const std::vector<int64_t>& devices,
+  virtual Domain domain(const char* name, const Array<int64_t>& devices,
                         std::initializer_list<Slot> slots) = 0;
   // Dispatches chip orchestration `chip` to a device. The args are copied; memory they view must stay.
   virtual void submit(int64_t device, const char* chip, const Args& args, Place place) = 0;
@@ -114,16 +113,16 @@ class Params {
 
  private:
   struct TensorSlot {
-    std::string name;
+    Text name;
     Tensor tensor;
   };
   struct Number {
-    std::string name;
+    Text name;
     uint64_t bits;
   };
-  std::vector<TensorSlot> tensors_;
-  std::vector<Number> scalars_;
-  std::vector<Number> dims_;
+  Array<TensorSlot> tensors_;
+  Array<Number> scalars_;
+  Array<Number> dims_;
 };
 
 class Machine;
@@ -153,11 +152,10 @@ class ThreadHost final : public Host {
   // A kernel of a failed run did not stop: it still uses the memory of the parameters.
   bool abandoned() const;
   // What happened so far, as a trace in JSON; empty without RunOptions::trace. Not while a run is going on.
-  std::string trace() const;
+  Text trace() const;
 
   int64_t world_size() const override;
-  Domain domain(const char* name, const std::vector<int64_t>& devices,
-                std::initializer_list<Slot> slots) override;
+  Domain domain(const char* name, const Array<int64_t>& devices, std::initializer_list<Slot> slots) override;
   void submit(int64_t device, const char* chip, const Args& args, Place place) override;
   void sync() override;
   Tensor tensor(Extents shape, DType dtype) override;

@@ -16,17 +16,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string>
-#include <vector>
 
+#include "pld/array.h"
 #include "pld/tensor.h"
 
 namespace pld::npy {
 
-struct Array {
-  std::string descr;  // as in the file, e.g. "<f4"
-  std::vector<int64_t> shape;
-  std::vector<unsigned char> data;
+struct Values {
+  Text descr;  // as in the file, e.g. "<f4"
+  Array<int64_t> shape;
+  Array<unsigned char> data;
 };
 
 namespace impl {
@@ -41,20 +40,18 @@ struct File {
   File& operator=(const File&) = delete;
 };
 
-[[noreturn]] inline void bad(const std::string& path, const std::string& what) {
-  throw Error(path + ": " + what);
-}
+[[noreturn]] inline void bad(const Text& path, const Text& what) { throw Error(path + ": " + what); }
 
 // The header: a Python dict literal with exactly the keys descr, fortran_order and shape.
 class HeaderParser {
  public:
-  HeaderParser(const std::string& path, const std::string& text) : path_(path), text_(text) {}
+  HeaderParser(const Text& path, const Text& text) : path_(path), text_(text) {}
 
-  void parse(Array& out) {
+  void parse(Values& out) {
     bool have[3] = {};
     expect('{');
     while (!accept('}')) {
-      const std::string key = string();
+      const Text key = string();
       expect(':');
       int k = 0;
       if (key == "descr") {
@@ -89,8 +86,8 @@ class HeaderParser {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) { bad(path_, "is not a .npy file: its header " + what); }
-  static std::string printable(std::string s) {
+  [[noreturn]] void fail(const Text& what) { bad(path_, "is not a .npy file: its header " + what); }
+  static Text printable(Text s) {
     for (char& c : s) c = c >= 32 && c < 127 ? c : '?';
     return s.size() > 40 ? s.substr(0, 40) + "..." : s;
   }
@@ -104,15 +101,15 @@ class HeaderParser {
     return true;
   }
   void expect(char c) {
-    if (!accept(c)) fail(std::string("has no '") + c + "' at byte " + std::to_string(at_));
+    if (!accept(c)) fail(text("has no '%c' at byte ", c) + decimal(at_));
   }
-  std::string string() {
+  Text string() {
     skip();
     if (at_ >= text_.size() || (text_[at_] != '\'' && text_[at_] != '"')) {
-      fail("has no string at byte " + std::to_string(at_));
+      fail("has no string at byte " + decimal(at_));
     }
     const char quote = text_[at_++];
-    std::string s;
+    Text s;
     while (at_ < text_.size() && text_[at_] != quote) s += text_[at_++];
     if (at_ >= text_.size()) fail("ends inside of a string");
     ++at_;
@@ -120,18 +117,18 @@ class HeaderParser {
   }
   bool boolean() {
     skip();
-    if (text_.compare(at_, 4, "True") == 0) {
+    if (text_.has(at_, "True")) {
       at_ += 4;
       return true;
     }
-    if (text_.compare(at_, 5, "False") == 0) {
+    if (text_.has(at_, "False")) {
       at_ += 5;
       return false;
     }
     fail("has neither True nor False for 'fortran_order'");
   }
-  std::vector<int64_t> tuple() {
-    std::vector<int64_t> v;
+  Array<int64_t> tuple() {
+    Array<int64_t> v;
     expect('(');
     while (!accept(')')) {
       skip();
@@ -141,7 +138,7 @@ class HeaderParser {
         if (n > (INT64_MAX - 9) / 10) fail("has an extent that is too large");
         n = n * 10 + (text_[at_++] - '0');
       }
-      if (at_ == first) fail("has no extent at byte " + std::to_string(at_));
+      if (at_ == first) fail("has no extent at byte " + decimal(at_));
       if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // written by Python 2
       v.push_back(n);
       if (v.size() > 32) fail("has more than 32 axes");
@@ -153,8 +150,8 @@ class HeaderParser {
     return v;
   }
 
-  const std::string& path_;
-  const std::string& text_;
+  const Text& path_;
+  const Text& text_;
   size_t at_ = 0;
   bool fortran_ = false;
 };
@@ -162,7 +159,7 @@ class HeaderParser {
 }  // namespace impl
 
 // Bytes of one element of a descr that this reader knows, else 0.
-inline int64_t element_bytes(const std::string& descr) {
+inline int64_t element_bytes(const Text& descr) {
   static const char* const kKnown[] = {"<f4", "<f2", "<f8", "|i1", "<i1", "<i2", "<i4", "<i8", "|u1",
                                        "<u1", "<u2", "<u4", "<u8", "|b1", "<V2", "|V2", "|V1", "<V1"};
   for (const char* k : kKnown) {
@@ -172,8 +169,8 @@ inline int64_t element_bytes(const std::string& descr) {
 }
 
 // Whether an array with this descr can be a tensor of the dtype.
-inline bool fits(const std::string& descr, DType dtype) {
-  const std::string kind = descr.size() == 3 ? descr.substr(1) : descr;
+inline bool fits(const Text& descr, DType dtype) {
+  const Text kind = descr.size() == 3 ? descr.substr(1) : descr;
   switch (dtype) {
     case f32:
       return kind == "f4";
@@ -236,21 +233,21 @@ inline const char* descr_of(DType dtype) {
 }
 
 // The IR's name for what a descr holds, for messages.
-inline std::string describe(const std::string& descr) {
+inline Text describe(const Text& descr) {
   static const DType kAll[] = {f32, f16, bf16, i64, i32, i16, i8, u64, u32, u16, u8, b8};
   for (DType d : kAll) {
     if (fits(descr, d)) return name_of(d);
   }
   if (descr == "<f8") return "float64 (not a type of the IR; save x.astype(numpy.float32))";
-  std::string shown = descr.substr(0, 20);
+  Text shown = descr.substr(0, 20);
   for (char& c : shown) c = c >= 32 && c < 127 ? c : '?';
   return "dtype '" + shown + "'";
 }
 
 // Reads a file. The data has exactly the bytes that the header asks for.
-inline Array read(const std::string& path) {
+inline Values read(const Text& path) {
   impl::File file(std::fopen(path.c_str(), "rb"));
-  if (file.f == nullptr) impl::bad(path, std::string("cannot be read: ") + std::strerror(errno));
+  if (file.f == nullptr) impl::bad(path, Text("cannot be read: ") + std::strerror(errno));
   struct stat info {};
   if (fstat(fileno(file.f), &info) != 0 || S_ISDIR(info.st_mode))
     impl::bad(path, "cannot be read: is a directory");
@@ -260,8 +257,8 @@ inline Array read(const std::string& path) {
     impl::bad(path, "is not a .npy file: it does not begin with \\x93NUMPY");
   }
   if ((head[6] != 1 && head[6] != 2) || head[7] != 0) {
-    impl::bad(path, "has .npy version " + std::to_string(head[6]) + "." + std::to_string(head[7]) +
-                        "; 1.0 or 2.0 is wanted");
+    impl::bad(path,
+              "has .npy version " + decimal(head[6]) + "." + decimal(head[7]) + "; 1.0 or 2.0 is wanted");
   }
   uint64_t length = static_cast<uint64_t>(head[8]) | static_cast<uint64_t>(head[9]) << 8;
   if (head[6] == 2) {
@@ -269,11 +266,11 @@ inline Array read(const std::string& path) {
     length |= static_cast<uint64_t>(head[10]) << 16 | static_cast<uint64_t>(head[11]) << 24;
   }
   if (length > (1u << 20))
-    impl::bad(path, "has a header of " + std::to_string(length) + " bytes; at most 1048576 are read");
-  std::string header(length, '\0');
+    impl::bad(path, "has a header of " + decimal(length) + " bytes; at most 1048576 are read");
+  Text header(length, '\0');
   if (std::fread(header.data(), 1, length, file.f) != length) impl::bad(path, "ends inside of its header");
 
-  Array a;
+  Values a;
   impl::HeaderParser(path, header).parse(a);
   const int64_t size = element_bytes(a.descr);
   if (size == 0) {
@@ -292,8 +289,8 @@ inline Array read(const std::string& path) {
   if (empty) bytes = 0;
   const uint64_t at = 10u + (head[6] == 2 ? 2u : 0u) + length;
   if (S_ISREG(info.st_mode) && static_cast<uint64_t>(info.st_size) != at + bytes) {
-    impl::bad(path, "has " + std::to_string(static_cast<uint64_t>(info.st_size) - at) +
-                        " bytes of data; its shape takes " + std::to_string(bytes));
+    impl::bad(path, "has " + decimal(static_cast<uint64_t>(info.st_size) - at) +
+                        " bytes of data; its shape takes " + decimal(bytes));
   }
   // Grow with the data that is there, so that a false header of a pipe does not ask for terabytes.
   while (a.data.size() < bytes) {
@@ -302,22 +299,22 @@ inline Array read(const std::string& path) {
         static_cast<size_t>(bytes - old < (16u << 20) || S_ISREG(info.st_mode) ? bytes - old : (16u << 20));
     a.data.resize(old + step);
     if (std::fread(a.data.data() + old, 1, step, file.f) != step) {
-      impl::bad(path, "ends early; its shape takes " + std::to_string(bytes) + " bytes of data");
+      impl::bad(path, "ends early; its shape takes " + decimal(bytes) + " bytes of data");
     }
   }
   return a;
 }
 
 // The bytes of a .npy file with packed data.
-inline std::string encode(DType dtype, const std::vector<int64_t>& shape, const void* data, int64_t bytes) {
-  std::string dict = std::string("{'descr': '") + descr_of(dtype) + "', 'fortran_order': False, 'shape': (";
-  for (size_t i = 0; i < shape.size(); ++i) dict += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+inline Text encode(DType dtype, const Array<int64_t>& shape, const void* data, int64_t bytes) {
+  Text dict = Text("{'descr': '") + descr_of(dtype) + "', 'fortran_order': False, 'shape': (";
+  for (size_t i = 0; i < shape.size(); ++i) dict += (i == 0 ? "" : ", ") + decimal(shape[i]);
   dict += shape.size() == 1 ? ",), }" : "), }";
   const size_t prefix = 10;
   const size_t total = (prefix + dict.size() + 1 + 63) / 64 * 64;
-  dict.append(total - prefix - dict.size() - 1, ' ');
+  dict += Text(total - prefix - dict.size() - 1, ' ');
   dict += '\n';
-  std::string out("\x93NUMPY\x01\x00", 8);
+  Text out("\x93NUMPY\x01\x00", 8);
   out += static_cast<char>(dict.size() & 0xff);
   out += static_cast<char>(dict.size() >> 8);
   out += dict;
@@ -327,15 +324,15 @@ inline std::string encode(DType dtype, const std::vector<int64_t>& shape, const 
 
 // Writes text to a file: under another name first, then renamed. A file that has this text already is left
 // alone; what is not a regular file (a pipe, /dev/null) is written directly.
-inline void write_file(const std::string& path, const std::string& content) {
-  std::string target = path;
+inline void write_file(const Text& path, const Text& content) {
+  Text target = path;
   struct stat info {};
   const bool exists = stat(path.c_str(), &info) == 0;
   if (exists && !S_ISREG(info.st_mode)) {
     impl::File file(std::fopen(path.c_str(), "wb"));
     if (file.f == nullptr || std::fwrite(content.data(), 1, content.size(), file.f) != content.size() ||
         std::fflush(file.f) != 0) {
-      impl::bad(path, std::string("cannot be written: ") + std::strerror(errno));
+      impl::bad(path, Text("cannot be written: ") + std::strerror(errno));
     }
     return;
   }
@@ -346,32 +343,32 @@ inline void write_file(const std::string& path, const std::string& content) {
     }
     if (static_cast<uint64_t>(info.st_size) == content.size()) {
       impl::File file(std::fopen(target.c_str(), "rb"));
-      std::string old(content.size(), '\0');
+      Text old(content.size(), '\0');
       if (file.f != nullptr && std::fread(old.data(), 1, old.size(), file.f) == old.size() && old == content)
         return;
     }
   }
-  const std::string temporary = target + ".tmp" + std::to_string(getpid());
+  const Text temporary = target + ".tmp" + decimal(getpid());
   {
     impl::File file(std::fopen(temporary.c_str(), "wb"));
-    if (file.f == nullptr) impl::bad(path, std::string("cannot be written: ") + std::strerror(errno));
+    if (file.f == nullptr) impl::bad(path, Text("cannot be written: ") + std::strerror(errno));
     bool good = std::fwrite(content.data(), 1, content.size(), file.f) == content.size();
     good = std::fclose(file.f) == 0 && good;
     const int reason = errno;
     file.f = nullptr;
     if (!good) {
       std::remove(temporary.c_str());
-      impl::bad(path, std::string("cannot be written: ") + std::strerror(reason));
+      impl::bad(path, Text("cannot be written: ") + std::strerror(reason));
     }
   }
   if (std::rename(temporary.c_str(), target.c_str()) != 0) {
     const int reason = errno;
     std::remove(temporary.c_str());
-    impl::bad(path, std::string("cannot be written: ") + std::strerror(reason));
+    impl::bad(path, Text("cannot be written: ") + std::strerror(reason));
   }
 }
 
-inline void write(const std::string& path, DType dtype, const std::vector<int64_t>& shape, const void* data,
+inline void write(const Text& path, DType dtype, const Array<int64_t>& shape, const void* data,
                   int64_t bytes) {
   write_file(path, encode(dtype, shape, data, bytes));
 }

@@ -1,6 +1,10 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
-// The runtime as an object file; every program links it. It does not depend on the program.
+// The first of three object files that every program links and that do not depend on it: what runs. Tensors, domains,
+// dispatches, waits.
 #include "pld/runtime_host.h"
+#include "pld/runtime_pipes.h"
 #include "pld/runtime_task.h"
+#include "pld/runtime_tensor.h"
+#include "pld/runtime_text.h"
 #include "pld/runtime_wait.h"

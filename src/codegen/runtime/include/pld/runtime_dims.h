@@ -4,32 +4,31 @@
 // gives back. Any other text is taken as a symbol of its own. Included by launcher.cpp only.
 #pragma once
 #include <cstdlib>
-#include <string>
 
 namespace pld {
 namespace {
 
 struct DimText {
-  std::string symbol;
+  Text symbol;
   char op = 0;  // + - * /, 0: the symbol alone
   int64_t constant = 0;
 
   explicit DimText(const char* text) : symbol(text) {
     const size_t first = symbol.find(' ');
-    const size_t second = first == std::string::npos ? first : symbol.find(' ', first + 1);
-    if (second == std::string::npos || symbol.find(' ', second + 1) != std::string::npos) return;
-    const std::string left = symbol.substr(0, first), middle = symbol.substr(first + 1, second - first - 1),
-                      right = symbol.substr(second + 1);
+    const size_t second = first == Text::npos ? first : symbol.find(' ', first + 1);
+    if (second == Text::npos || symbol.find(' ', second + 1) != Text::npos) return;
+    const Text left = symbol.substr(0, first), middle = symbol.substr(first + 1, second - first - 1),
+               right = symbol.substr(second + 1);
     const bool commutes = middle == "+" || middle == "*";
     if (!commutes && middle != "-" && middle != "//") return;
     const bool constant_first = commutes && is_number(left);
-    const std::string& name = constant_first ? right : left;
-    const std::string& number = constant_first ? left : right;
-    if (!is_number(number) || is_number(name) || name.find_first_of("()") != std::string::npos) return;
+    const Text& name = constant_first ? right : left;
+    const Text& number = constant_first ? left : right;
+    if (!is_number(number) || is_number(name) || name.find_first_of("()") != Text::npos) return;
     constant = std::strtoll(number.c_str(), nullptr, 10);
     if ((middle == "*" || middle == "//") && constant <= 0) return;
     op = middle[0];
-    symbol = std::string(name);
+    symbol = Text(name);
   }
 
   int64_t extent(int64_t value) const {
@@ -64,8 +63,8 @@ struct DimText {
   }
 
  private:
-  static bool is_number(const std::string& s) {
-    return !s.empty() && s.find_first_not_of("0123456789") == std::string::npos;
+  static bool is_number(const Text& s) {
+    return !s.empty() && s.find_first_not_of("0123456789") == Text::npos;
   }
 };
 

@@ -1,6 +1,6 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
-// Several stacks on one thread. Included by runtime.cpp only.
+// Several stacks on one thread. Included by watch.cpp only.
 #pragma once
 #include <cxxabi.h>
 #include <sys/mman.h>
@@ -9,9 +9,7 @@
 
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <new>
-#include <utility>
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -46,7 +44,7 @@ class Fiber {
 #endif
   }
   // `run` starts with the first switch to the fiber; it must end by a switch to another one with `last` set.
-  explicit Fiber(std::function<void()> run) : run_(std::move(run)) {
+  Fiber(void (*run)(void*), void* argument) : run_(run), argument_(argument) {
     page_ = static_cast<size_t>(sysconf(_SC_PAGESIZE));
     memory_ = mmap(nullptr, page_ + kStackBytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -98,7 +96,7 @@ class Fiber {
   static void enter(unsigned high, unsigned low) {
     auto* self = reinterpret_cast<Fiber*>((uintptr_t{high} << 32) | uintptr_t{low});
     self->arrived();
-    self->run_();
+    self->run_(self->argument_);
   }
   void arrived() {
 #ifdef PLD_ASAN
@@ -106,7 +104,8 @@ class Fiber {
 #endif
   }
 
-  std::function<void()> run_;
+  void (*run_)(void*) = nullptr;
+  void* argument_ = nullptr;
   ucontext_t context_{};
   void* memory_ = nullptr;
   size_t page_ = 0;

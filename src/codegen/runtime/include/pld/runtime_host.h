@@ -4,11 +4,10 @@
 #pragma once
 #include <cstdlib>
 #include <cstring>
-#include <stdexcept>
 
-#include "pld/runtime_observe.h"
 #include "pld/runtime_state.h"
 #include "pld/runtime_tensor.h"
+#include "pld/runtime_watch.h"
 
 namespace pld {
 
@@ -58,8 +57,8 @@ void Domain::require_at_most(int64_t limit, const char* collective, Place place)
 
 // ---- hosts ----
 
-std::vector<int64_t> Host::all() const {
-  std::vector<int64_t> devices(static_cast<size_t>(world_size()));
+Array<int64_t> Host::all() const {
+  Array<int64_t> devices(static_cast<size_t>(world_size()));
   for (size_t i = 0; i < devices.size(); ++i) devices[i] = static_cast<int64_t>(i);
   return devices;
 }
@@ -76,26 +75,36 @@ void Host::sub_worker(const char* name, void (*fn)(const Args&), const Args& arg
 
 Machine::Machine(const ProgramInfo& p, const RunOptions& o) : program(p), options(o) {
   sim::observing = o.check_bounds || o.check_races || o.trace || o.seeded;
-  if (o.check_races) races = std::make_unique<Races>(*this);
-  if (o.trace) trace = std::make_unique<Trace>();
+  if (o.check_races) races.reset(new Races(*this));
+  if (o.trace) trace.reset(new Trace);
   threads = static_cast<size_t>(o.ranks);
   for (int64_t r = 0; r < o.ranks; ++r) {
-    workers.push_back(std::make_unique<Worker>());
+    workers.push_back(Owned<Worker>(new Worker));
     workers.back()->agent.machine = this;
     workers.back()->agent.device = r;
     workers.back()->agent.clock = Races::worker(r);
   }
   if (races != nullptr) races->clear();
   try {
-    if (o.seeded) order = std::make_unique<Order>(*this, o.seed);
+    if (o.seeded) order.reset(new Order(*this, o.seed));
+    const auto run = [](void* argument) -> void* {
+      Worker& worker = *static_cast<Worker*>(argument);
+      worker.agent.machine->worker_loop(worker);
+      return nullptr;
+    };
     for (auto& w : workers) {
       if (order != nullptr) {
-        order->start([this, &w] { worker_loop(*w); });
+        order->start(run, w.get());
       } else {
-        w->thread = std::thread([this, &w] { worker_loop(*w); });
+        w->thread.start(run, w.get());
       }
     }
-    watchdog = std::thread([this] { watchdog_loop(); });
+    watchdog.start(
+        [](void* machine) -> void* {
+          static_cast<Machine*>(machine)->watchdog_loop();
+          return nullptr;
+        },
+        this);
   } catch (const std::exception& e) {  // the system's limit of threads or memory
     end_threads();
     throw Error(text("%lld ranks cannot be started, each is a thread: %s", static_cast<long long>(o.ranks),
@@ -107,7 +116,7 @@ Machine::~Machine() { end_threads(); }
 
 void Machine::end_threads() {
   {
-    std::unique_lock lock(mutex);
+    Lock lock(mutex);
     quit = true;
     for (auto& w : workers) w->wake.notify_one();
     for (auto& h : helpers) {
@@ -118,16 +127,16 @@ void Machine::end_threads() {
     if (order != nullptr) order->finish(lock);
   }
   for (auto& w : workers) {
-    if (w->thread.joinable()) w->thread.join();
+    w->thread.join();
   }
   for (auto& h : helpers) {
-    if (h->thread.joinable()) h->thread.join();
+    h->thread.join();
   }
-  if (watchdog.joinable()) watchdog.join();
+  watchdog.join();
 }
 
 void Machine::begin_run() {
-  std::lock_guard lock(mutex);
+  const Lock lock(mutex);
   stopping = false;
   error.clear();
   error_code = 0;
@@ -151,7 +160,7 @@ void Machine::begin_run() {
 }
 
 void Machine::sync() {
-  std::unique_lock lock(mutex);
+  Lock lock(mutex);
   if (busy_workers > 0 && !stopping) {
     now_inactive();
     pause(lock, idle, [this] { return busy_workers == 0 || stopping; });
@@ -165,15 +174,18 @@ void Machine::sync() {
   // Kernels notice the end of the run in their waits; one that computes for ever does not.
   if (order != nullptr) {
     order->wait(lock, [this] { return busy_workers == 0; });
-  } else if (!idle.wait_for(lock, std::chrono::seconds(2), [this] { return busy_workers == 0; }))
-    abandoned = true;
-  const std::string raced = races != nullptr ? races->report() : std::string();
+  } else {
+    const int64_t until = now_ns() + kGraceNs;
+    while (busy_workers != 0 && now_ns() < until) idle.wait_until(lock, until);
+    if (busy_workers != 0) abandoned = true;
+  }
+  const Text raced = races != nullptr ? races->report() : Text();
   throw Error(raced.empty() ? error : error + "\n" + raced, error_code);
 }
 
 void Machine::check_signals() const {
   constexpr int kShown = 8;
-  std::string wrong;
+  Text wrong;
   int count = 0;
   for (const auto& d : domains) {
     for (const auto& s : d->slots) {
@@ -206,13 +218,13 @@ ThreadHost::~ThreadHost() {
 int64_t ThreadHost::world_size() const { return machine_->options.ranks; }
 bool ThreadHost::abandoned() const { return machine_->abandoned; }
 
-Domain ThreadHost::domain(const char* name, const std::vector<int64_t>& devices,
+Domain ThreadHost::domain(const char* name, const Array<int64_t>& devices,
                           std::initializer_list<Slot> slots) {
   if (static_cast<int64_t>(devices.size()) > kPldMaxDomainRanks) {
     throw Error(text("domain %s has %zu ranks; a communication domain has at most %d", name, devices.size(),
                      kPldMaxDomainRanks));
   }
-  auto d = std::make_unique<DomainState>();
+  auto d = Owned<DomainState>(new DomainState());
   d->name = name;
   d->devices = devices;
   int64_t offset = 0;
@@ -235,7 +247,7 @@ Domain ThreadHost::domain(const char* name, const std::vector<int64_t>& devices,
     }
   }
   Machine& m = *machine_;
-  std::lock_guard lock(m.mutex);
+  const Lock lock(m.mutex);
   if (m.next_domain < m.domains.size()) {
     DomainState& old = *m.domains[m.next_domain];
     bool same = old.name == d->name && old.devices == d->devices && old.slots.size() == d->slots.size();
@@ -249,8 +261,7 @@ Domain ThreadHost::domain(const char* name, const std::vector<int64_t>& devices,
     for (size_t i = m.next_domain; i < m.domains.size(); ++i) {
       for (const auto& window : m.domains[i]->windows) {
         const char* base = reinterpret_cast<const char*>(window.get());
-        m.regions.erase(m.regions.lower_bound(base),
-                        m.regions.lower_bound(base + m.domains[i]->window_bytes));
+        m.remove_regions(base, base + m.domains[i]->window_bytes);
       }
     }
     m.domains.resize(m.next_domain);  // this run goes another way than the one before
@@ -262,7 +273,7 @@ Domain ThreadHost::domain(const char* name, const std::vector<int64_t>& devices,
       throw Error(text("no memory for a window of %lld bytes", static_cast<long long>(d->window_bytes)));
     }
     std::memset(p, 0, static_cast<size_t>(d->window_bytes));
-    d->windows.emplace_back(static_cast<unsigned char*>(p), std::free);
+    d->windows.push_back(Owned<unsigned char, free_memory<unsigned char>>(static_cast<unsigned char*>(p)));
     for (const auto& s : d->slots) {
       m.add_region({static_cast<const char*>(p) + s.offset, s.bytes,
                     text("%s.%s", d->name.c_str(), s.name.c_str()), static_cast<int64_t>(r), devices[r]});
@@ -289,7 +300,7 @@ void ThreadHost::submit(int64_t device, const char* chip, const Args& args, Plac
     throw Error(text("%s:%d: dispatch of %s to device %lld, there are %lld ranks", m.program.source,
                      place.line, chip, static_cast<long long>(device), static_cast<long long>(world_size())));
   }
-  auto task = std::make_unique<Task>();
+  auto task = Owned<Task>(new Task());
   task->chip = nullptr;
   for (const ChipInfo& c : m.program.chips) {
     if (std::strcmp(c.name, chip) == 0) task->chip = &c;
@@ -305,9 +316,9 @@ void ThreadHost::submit(int64_t device, const char* chip, const Args& args, Plac
     c.buffer.size = static_cast<uint64_t>(t.size() * size_of(t.dtype));
     const bool stage = !t.window && !t.contiguous();
     if (stage) {
-      task->staging.push_back(
-          {t, std::make_unique<unsigned char[]>(c.buffer.size + 32), item.dir != Dir::in});
-      c.buffer.addr = reinterpret_cast<uint64_t>(task->staging.back().packed.get());
+      task->staging.push_back({t, Array<unsigned char>(), item.dir != Dir::in});
+      task->staging.back().packed.resize(c.buffer.size + 32);
+      c.buffer.addr = reinterpret_cast<uint64_t>(task->staging.back().packed.data());
     }
     c.ndims = static_cast<uint32_t>(t.rank == 0 ? 1 : t.rank);
     c.dtype = t.dtype;
@@ -327,7 +338,7 @@ void ThreadHost::submit(int64_t device, const char* chip, const Args& args, Plac
     }
     task->tensors.push_back(c);
   }
-  std::unique_lock lock(m.mutex);
+  Lock lock(m.mutex);
   if (m.stopping) throw Error(m.error, m.error_code);
   if (m.races != nullptr) m.races->release(Races::kHost, task->submitted);
   if (sim::observing) {
@@ -338,7 +349,7 @@ void ThreadHost::submit(int64_t device, const char* chip, const Args& args, Plac
                     text("parameter %s", t.name != nullptr ? t.name : "?"), -1});
     }
     for (const Staging& s : task->staging) {
-      m.add_region({reinterpret_cast<const char*>(s.packed.get()), s.tensor.size() * size_of(s.tensor.dtype),
+      m.add_region({reinterpret_cast<const char*>(s.packed.data()), s.tensor.size() * size_of(s.tensor.dtype),
                     text("parameter %s", s.tensor.name != nullptr ? s.tensor.name : "?"), -1});
     }
   }
@@ -359,9 +370,10 @@ void ThreadHost::sync() { machine_->sync(); }
 Tensor ThreadHost::tensor(Extents shape, DType dtype) {
   Tensor t = Tensor::packed(nullptr, dtype, shape, "host tensor");
   const size_t bytes = static_cast<size_t>(t.size() * size_of(dtype));
-  auto memory = std::make_unique<unsigned char[]>(bytes + 32);  // zeroed
-  t.data = memory.get();
-  std::lock_guard lock(machine_->mutex);
+  Array<unsigned char> memory;
+  memory.resize(bytes + 32);  // zeroed
+  t.data = memory.data();
+  const Lock lock(machine_->mutex);
   machine_->add_region(
       {reinterpret_cast<const char*>(t.data), static_cast<int64_t>(bytes), "a host tensor", -1});
   machine_->host_tensors.push_back(std::move(memory));
@@ -372,7 +384,7 @@ void ThreadHost::run(const EntryInfo& entry, Params& params) {
   Machine& m = *machine_;
   m.begin_run();
   if (sim::observing) {
-    std::lock_guard lock(m.mutex);
+    const Lock lock(m.mutex);
     for (const ParamInfo& p : entry.params) {
       if (p.scalar) continue;
       const Tensor& t = params[p.name];
@@ -387,7 +399,7 @@ void ThreadHost::run(const EntryInfo& entry, Params& params) {
   } catch (...) {
     // The host function failed: let the ranks stop before its memory goes away.
     {
-      std::lock_guard lock(m.mutex);
+      const Lock lock(m.mutex);
       m.fail("the host function failed", 1);
     }
     try {
@@ -398,18 +410,18 @@ void ThreadHost::run(const EntryInfo& entry, Params& params) {
   }
   m.sync();
   {
-    std::lock_guard lock(m.mutex);
+    const Lock lock(m.mutex);
     m.deadline_ns = 0;
     m.active = 0;
   }
   if (m.options.check_signals) m.check_signals();
   if (m.races == nullptr) return;
-  const std::string raced = m.races->report();
+  const Text raced = m.races->report();
   if (!raced.empty()) throw Error(raced, 4);
 }
 
-std::string ThreadHost::trace() const {
-  return machine_->trace != nullptr ? machine_->trace->json(machine_->program.name) : std::string();
+Text ThreadHost::trace() const {
+  return machine_->trace != nullptr ? machine_->trace->json(machine_->program.name) : Text();
 }
 
 void run(const ProgramInfo& program, const EntryInfo& entry, Params& params, const RunOptions& options) {

@@ -2,9 +2,6 @@
 //
 // pld_main: binds parameters, runs, writes and compares. Included by launcher.cpp only.
 #pragma once
-#include <algorithm>
-#include <cmath>
-#include <memory>
 
 #include "pld/fill.h"
 #include "pld/main.h"
@@ -18,23 +15,23 @@ namespace {
 // A tensor parameter with its memory.
 struct Bound {
   const ParamInfo* info;
-  std::string file;  // of --in, empty: none
-  std::vector<int64_t> shape;
-  std::vector<unsigned char> initial;  // packed; empty: zeros
-  std::vector<unsigned char> data;
+  Text file;  // of --in, empty: none
+  Array<int64_t> shape;
+  Array<unsigned char> initial;  // packed; empty: zeros
+  Array<unsigned char> data;
 };
 
 struct Symbol {
-  std::string name;
+  Text name;
   int64_t value;
-  std::string source;  // where the value comes from
+  Text source;  // where the value comes from
 };
 
 // An axis of an input file that the rank indexes.
 struct RankedAxis {
   const DimInfo* dim;
   int64_t extent;
-  std::string source;
+  Text source;
 };
 
 class Program {
@@ -53,26 +50,24 @@ class Program {
   }
 
  private:
-  std::string where(const ParamInfo& p) const {
-    return place_text(program_, p.place) + ": parameter " + p.name;
-  }
+  Text where(const ParamInfo& p) const { return place_text(program_, p.place) + ": parameter " + p.name; }
 
   const EntryInfo& choose_entry() const {
-    std::string names;
+    Text names;
     for (const EntryInfo& e : program_.entries) {
       if (e.name == options_.entry || (options_.entry.empty() && program_.entries.count == 1)) return e;
-      names += std::string(names.empty() ? "" : ", ") + e.name;
+      names += Text(names.empty() ? "" : ", ") + e.name;
     }
     if (options_.entry.empty())
       throw Error("the program has several host functions, choose one with --entry: " + names);
     throw Error("the program has no host function " + options_.entry + "; it has " + names);
   }
 
-  const ParamInfo& param(const std::string& option, const std::string& name) const {
-    std::string names;
+  const ParamInfo& param(const Text& option, const Text& name) const {
+    Text names;
     for (const ParamInfo& p : entry_->params) {
       if (name == p.name) return p;
-      names += std::string(names.empty() ? "" : ", ") + p.name;
+      names += Text(names.empty() ? "" : ", ") + p.name;
     }
     throw Error(option + " " + name + ": " + entry_->name + " has no such parameter; it has " +
                 (names.empty() ? "none" : names));
@@ -102,19 +97,19 @@ class Program {
     }
   }
 
-  static std::string extents(const std::vector<int64_t>& shape) {
-    std::string s = "[";
-    for (size_t i = 0; i < shape.size(); ++i) s += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+  static Text extents(const Array<int64_t>& shape) {
+    Text s = "[";
+    for (size_t i = 0; i < shape.size(); ++i) s += (i == 0 ? "" : ", ") + decimal(shape[i]);
     return s + "]";
   }
 
-  [[noreturn]] void mismatch(const ParamInfo& p, const std::string& file, const npy::Array& a,
-                             const std::string& why) const {
+  [[noreturn]] void mismatch(const ParamInfo& p, const Text& file, const npy::Values& a,
+                             const Text& why) const {
     throw Error(where(p) + " takes " + type_text(p) + ", but " + file + " has " + npy::describe(a.descr) +
                 " " + extents(a.shape) + why);
   }
 
-  void check_array(const ParamInfo& p, const std::string& file, const npy::Array& a) const {
+  void check_array(const ParamInfo& p, const Text& file, const npy::Values& a) const {
     if (!npy::fits(a.descr, p.dtype)) mismatch(p, file, a, "");
     if (static_cast<int64_t>(a.shape.size()) != p.dims.count) {
       mismatch(p, file, a,
@@ -130,7 +125,7 @@ class Program {
     }
   }
 
-  Symbol* symbol(const std::string& name) {
+  Symbol* symbol(const Text& name) {
     for (Symbol& s : symbols_) {
       if (s.name == name) return &s;
     }
@@ -163,7 +158,7 @@ class Program {
     }
   }
 
-  void bind_extent(const DimInfo& d, const DimText& dim, int64_t extent, const std::string& source) {
+  void bind_extent(const DimInfo& d, const DimText& dim, int64_t extent, const Text& source) {
     if (is_ranked(d)) ranked_.push_back({&d, extent, source});
     const long long e = static_cast<long long>(extent);
     const Symbol* known = symbol(dim.symbol);
@@ -185,7 +180,7 @@ class Program {
       Bound b{&p, {}, {}, {}, {}};
       for (const NameFile& n : options_.in) {
         if (n.name != p.name) continue;
-        npy::Array a = npy::read(n.file);
+        npy::Values a = npy::read(n.file);
         check_array(p, n.file, a);
         b.file = n.file;
         b.shape = a.shape;
@@ -217,7 +212,7 @@ class Program {
     }
     if (entry_->single_rank) {
       if (options_.ranks > 1)
-        throw Error(std::string(entry_->name) + " is not a host function: it runs on one rank");
+        throw Error(Text(entry_->name) + " is not a host function: it runs on one rank");
       ranks_ = 1;
     } else if (options_.ranks > 0) {
       ranks_ = options_.ranks;
@@ -228,33 +223,32 @@ class Program {
     } else if (bound != nullptr && bound->extent > 0) {
       ranks_ = bound->extent;
     }
-    const std::string at = place_text(program_, entry_->place) + ": " + entry_->name;
-    const std::string have = text(" %lld rank%s", static_cast<long long>(ranks_), ranks_ == 1 ? "" : "s");
+    const Text at = place_text(program_, entry_->place) + ": " + entry_->name;
+    const Text have = text(" %lld rank%s", static_cast<long long>(ranks_), ranks_ == 1 ? "" : "s");
     if (entry_->max_device >= ranks_) {
       throw Error(at + text(" dispatches to device %lld, which", static_cast<long long>(entry_->max_device)) +
                   have + (ranks_ == 1 ? " does" : " do") + " not have; give --ranks " +
-                  std::to_string(entry_->max_device + 1));
+                  decimal(entry_->max_device + 1));
     }
     if (axis >= 0 && !entry_->single_rank) {
-      const std::string text_ =
-          where(*axis_param) + " has an axis of " + std::to_string(axis) + " that the rank indexes;";
+      const Text text_ = where(*axis_param) + " has an axis of " + decimal(axis) + " that the rank indexes;";
       if (ranks_ > axis) throw Error(text_ + have + " are too many");
       if (ranks_ < axis) warn(text_ + have + " use only a part of it");
     }
     if (bound != nullptr) {
-      const std::string text_ = text("dim %s is %lld in %s and is indexed by the rank;", bound->dim->symbol,
-                                     static_cast<long long>(bound->extent), bound->source.c_str());
+      const Text text_ = text("dim %s is %lld in %s and is indexed by the rank;", bound->dim->symbol,
+                              static_cast<long long>(bound->extent), bound->source.c_str());
       if (ranks_ > bound->extent) throw Error(text_ + have + " are too many");
       if (ranks_ < bound->extent) warn(text_ + have + " use only a part of it");
     }
     for (const RankCheck& c : entry_->rank_checks) {
       if (c.exact ? ranks_ == c.count : ranks_ <= c.count) continue;
       throw Error(place_text(program_, c.place) + ": the signal of " + c.collective + " serves " +
-                  (c.exact ? "" : "at most ") + std::to_string(c.count) + " ranks, the run has" + have);
+                  (c.exact ? "" : "at most ") + decimal(c.count) + " ranks, the run has" + have);
     }
   }
 
-  void warn(const std::string& message) const { std::fprintf(stderr, "warning: %s\n", message.c_str()); }
+  void warn(const Text& message) const { std::fprintf(stderr, "warning: %s\n", message.c_str()); }
 
   void bind_shapes() {
     for (const bool ranked : {true, false}) {  // dims that no file gives
@@ -313,11 +307,11 @@ class Program {
     for (const Symbol& s : symbols_) params_.bind_dim(s.name.c_str(), s.value);
   }
 
-  uint64_t parse_scalar(const ParamInfo& p, const std::string& value) const {
+  uint64_t parse_scalar(const ParamInfo& p, const Text& value) const {
     uint64_t bits = 0;
     char* end = nullptr;
     errno = 0;
-    const std::string takes = where(p) + " takes " + name_of(p.dtype) + ", not '" + value + "'";
+    const Text takes = where(p) + " takes " + name_of(p.dtype) + ", not '" + value + "'";
     if (p.dtype == b8) {
       if (value == "1" || value == "true" || value == "True") return 1;
       if (value == "0" || value == "false" || value == "False") return 0;
@@ -339,7 +333,7 @@ class Program {
     }
     const uint64_t v = std::strtoull(value.c_str(), &end, 10);
     const uint64_t high = width == 64 ? UINT64_MAX : (uint64_t{1} << width) - 1;
-    if (end == value.c_str() || *end != 0 || errno != 0 || v > high || value.find('-') != std::string::npos)
+    if (end == value.c_str() || *end != 0 || errno != 0 || v > high || value.find('-') != Text::npos)
       throw Error(takes);
     return v;
   }
@@ -374,24 +368,25 @@ class Program {
     o.check_races = options_.check_races;
     o.trace = !options_.trace.empty();
     o.seeded = options_.seeded;
-    std::vector<double> times;
-    std::unique_ptr<ThreadHost> host;
+    Array<double> times;
+    Owned<ThreadHost> host;
     for (int64_t i = 0; i < options_.repeat * options_.schedules; ++i) {
       o.seed = options_.order_seed + static_cast<uint64_t>(i % options_.schedules);
       // An order must not depend on the runs before.
-      if (host == nullptr || options_.seeded) host = std::make_unique<ThreadHost>(program_, o);
+      if (host == nullptr || options_.seeded) host.reset(new ThreadHost(program_, o));
       for (Bound& b : bound_) {
+        if (b.data.empty()) continue;
         if (b.initial.empty()) {
-          std::fill(b.data.begin(), b.data.end(), static_cast<unsigned char>(0));
+          std::memset(b.data.data(), 0, b.data.size());
         } else {
-          std::copy(b.initial.begin(), b.initial.end(), b.data.begin());
+          std::memcpy(b.data.data(), b.initial.data(), b.data.size());
         }
       }
       const int64_t start = now_ns();
       try {
         host->run(*entry_, params_);
       } catch (const Error& e) {
-        const std::string message = e.what() + (options_.seeded ? repeat_text(o.seed) : std::string());
+        const Text message = e.what() + (options_.seeded ? repeat_text(o.seed) : Text());
         if (!host->abandoned()) {
           write_trace(*host);
           throw Error(message, e.exit_code());
@@ -406,7 +401,10 @@ class Program {
     }
     write_trace(*host);
     if (options_.timing) {
-      std::sort(times.begin(), times.end());
+      std::qsort(times.data(), times.size(), sizeof(double), [](const void* a, const void* b) {
+        const double x = *static_cast<const double*>(a), y = *static_cast<const double*>(b);
+        return x < y ? -1 : (x > y ? 1 : 0);
+      });
       std::fprintf(stderr, "time of %zu runs: min %.3f ms, median %.3f ms, max %.3f ms\n", times.size(),
                    times.front(), times[times.size() / 2], times.back());
     }
@@ -417,7 +415,7 @@ class Program {
     npy::write_file(options_.trace, host.trace());
   }
 
-  std::string repeat_text(uint64_t seed) const {
+  Text repeat_text(uint64_t seed) const {
     return text("\n  to see this order again: %s --schedule=seeded --seed=%llu", options_.invocation.c_str(),
                 static_cast<unsigned long long>(seed));
   }
@@ -452,7 +450,7 @@ class Program {
   }
 
   // Enough digits to tell any two values of the type apart.
-  static std::string value_text(DType d, const void* p) {
+  static Text value_text(DType d, const void* p) {
     if (d == i64 || d == u64) {
       int64_t s = 0;
       std::memcpy(&s, p, 8);
@@ -462,17 +460,17 @@ class Program {
     return text("%.*g", d == f32 ? 9 : (d == f16 ? 5 : (d == bf16 ? 4 : 10)), fill::load(d, p));
   }
 
-  static std::string index_text(const Bound& b, size_t element) {
-    std::string index;
+  static Text index_text(const Bound& b, size_t element) {
+    Text index;
     for (size_t i = b.shape.size(); i-- > 0;) {
       const size_t e = static_cast<size_t>(b.shape[i]);
-      index = std::to_string(element % e) + (index.empty() ? "" : ", ") + index;
+      index = decimal(element % e) + (index.empty() ? "" : ", ") + index;
       element /= e;
     }
     return index;
   }
 
-  const Bound& output(const std::string& name) const {
+  const Bound& output(const Text& name) const {
     for (const Bound& b : bound_) {
       if (name == b.info->name) return b;
     }
@@ -496,7 +494,7 @@ class Program {
   bool compare(const NameFile& n) const {
     const Bound& b = output(n.name);
     const ParamInfo& p = *b.info;
-    const npy::Array want = npy::read(n.file);
+    const npy::Values want = npy::read(n.file);
     check_array(p, n.file, want);
     if (want.shape != b.shape) mismatch(p, n.file, want, "; the run gave " + extents(b.shape));
     const size_t step = static_cast<size_t>(size_of(p.dtype));
@@ -508,12 +506,13 @@ class Program {
       if (std::memcmp(x, y, step) == 0) continue;
       if (fill::is_float(p.dtype)) {
         const double g = fill::load(p.dtype, x), w = fill::load(p.dtype, y);
-        if (g == w || (std::isnan(g) && std::isnan(w))) continue;
-        const double difference = std::fabs(g - w);
-        if (std::isfinite(g) && std::isfinite(w) &&
-            difference <= options_.atol + options_.rtol * std::fabs(w))
+        if (g == w || (__builtin_isnan(g) && __builtin_isnan(w))) continue;
+        const double difference = __builtin_fabs(g - w);
+        if (__builtin_isfinite(g) && __builtin_isfinite(w) &&
+            difference <= options_.atol + options_.rtol * __builtin_fabs(w))
           continue;
-        worst = std::max(worst, std::isnan(difference) ? HUGE_VAL : difference);
+        const double off = __builtin_isnan(difference) ? __builtin_inf() : difference;
+        if (off > worst) worst = off;
       }
       if (differences++ == 0) first = i;
     }
@@ -546,10 +545,10 @@ class Program {
   const Options& options_;
   const EntryInfo* entry_ = nullptr;
   int64_t ranks_ = 2;
-  std::vector<Bound> bound_;
-  std::vector<Symbol> symbols_;
-  std::vector<RankedAxis> ranked_;
-  std::vector<std::vector<unsigned char>> first_;  // of every parameter after the first order
+  Array<Bound> bound_;
+  Array<Symbol> symbols_;
+  Array<RankedAxis> ranked_;
+  Array<Array<unsigned char>> first_;  // of every parameter after the first order
   Params params_;
 };
 

@@ -1,13 +1,10 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where checks, traces and seeded schedules look at what kernels do with memory and signals. Included by runtime.cpp
+// Where checks, traces and seeded schedules look at what kernels do with memory and signals. Included by watch.cpp
 // only.
 #pragma once
-#include "pld/runtime_order.h"
-#include "pld/runtime_race.h"
-#include "pld/runtime_state.h"
-#include "pld/runtime_trace.h"
-#include "pld/runtime_wait.h"
+#include "pld/runtime_report.h"
+#include "pld/runtime_watch.h"
 
 namespace pld {
 
@@ -15,10 +12,10 @@ const Region* Machine::inside(const char* p, int64_t bytes, sim::AccessKind kind
   const Region* region = region_of(p);
   if (!options.check_bounds) return region;
   if (region != nullptr && bytes <= region->base + region->bytes - p) return region;
-  std::string where = "memory outside of every window and tensor";
+  Text where = "memory outside of every window and tensor";
   if (region == nullptr) {  // say what is near
     int64_t best = 1 << 20;
-    for (const auto& [base, r] : regions) {
+    for (const Region& r : regions) {
       const bool behind = p >= r.base + r.bytes;
       const int64_t distance = behind ? p - (r.base + r.bytes) : r.base - p;
       if (distance < 0 || distance >= best) continue;
@@ -44,13 +41,6 @@ const Region* Machine::inside(const char* p, int64_t bytes, sim::AccessKind kind
 
 namespace {
 
-// Before anything that others can see or that sees others: with a seeded schedule, they may come first.
-void visible(Machine& m) {
-  if (m.order == nullptr) return;
-  m.order->step();
-  sim::check_stop();
-}
-
 sim::Access one_cell(const int32_t* cell, sim::AccessKind kind) {
   return {cell, {1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}, 4, kind};
 }
@@ -65,7 +55,7 @@ void seen_right(Machine& m, const int32_t* cell, int32_t want, sim::Compare c) {
     m.races->access(*region, one_cell(cell, sim::AccessKind::wait), agent);
 }
 
-std::string line_argument() { return text("\"line\": %d", sim::context.line); }
+Text line_argument() { return text("\"line\": %d", sim::context.line); }
 
 }  // namespace
 
@@ -82,7 +72,7 @@ bool observe(const Access& a) {
   Agent& agent = *context.agent;
   Machine& m = *agent.machine;
   visible(m);
-  std::lock_guard lock(m.mutex);
+  const Lock lock(m.mutex);
   const Region* region = m.inside(static_cast<const char*>(a.base), span * a.element_bytes, a.kind);
   if (region == nullptr || region->device < 0) return false;
   if (m.races != nullptr) m.races->access(*region, a, agent);
@@ -103,7 +93,7 @@ bool observe(const Access& a) {
 
 void observe_end() {
   Agent& agent = *context.agent;
-  std::lock_guard lock(agent.machine->mutex);
+  const Lock lock(agent.machine->mutex);
   agent.machine->trace->end(agent.spans.back());
   agent.spans.pop_back();
 }
@@ -116,7 +106,7 @@ void notify_observed(int32_t* cell, int32_t value, bool add) {
   const Agent& agent = *context.agent;
   Machine& m = *agent.machine;
   visible(m);
-  std::lock_guard lock(m.mutex);
+  const Lock lock(m.mutex);
   const Region* region = m.inside(reinterpret_cast<const char*>(cell), 4, AccessKind::notify);
   if (m.races != nullptr) {
     if (region != nullptr && region->device >= 0)
@@ -147,7 +137,7 @@ void wait_observed(const int32_t* cell, int32_t want, Compare c) {
   Machine& m = *agent.machine;
   visible(m);
   {
-    std::lock_guard lock(m.mutex);
+    const Lock lock(m.mutex);
     m.inside(reinterpret_cast<const char*>(cell), 4, AccessKind::wait);
   }
   const Spanned span(
@@ -155,7 +145,7 @@ void wait_observed(const int32_t* cell, int32_t want, Compare c) {
       [&] { return text("wait %s %s %d", m.signal_name(cell, nullptr).c_str(), compare_name(c), want); },
       line_argument);
   if (!holds(get_cell(cell), want, c)) wait_cell(cell, want, c);
-  std::lock_guard lock(m.mutex);
+  const Lock lock(m.mutex);
   seen_right(m, cell, want, c);
 }
 
@@ -163,7 +153,7 @@ bool test_observed(const int32_t* cell, int32_t want, Compare c) {
   if (context.agent == nullptr) return holds(get_cell(cell), want, c);
   Machine& m = *context.agent->machine;
   visible(m);
-  std::lock_guard lock(m.mutex);
+  const Lock lock(m.mutex);
   m.inside(reinterpret_cast<const char*>(cell), 4, AccessKind::wait);
   const bool right = holds(get_cell(cell), want, c);
   if (right) seen_right(m, cell, want, c);

@@ -15,20 +15,20 @@ namespace {
 
 // A wrong command line: exit code 2.
 struct UsageError {
-  std::string text;
+  Text text;
 };
 
 struct NameFile {
-  std::string name;
-  std::string file;
+  Text name;
+  Text file;
 };
 
 struct Options {
   int64_t ranks = 0;  // 0: by the program and the inputs
-  std::vector<NameFile> in;
-  std::vector<NameFile> scalars;
-  std::vector<NameFile> out;
-  std::vector<NameFile> expect;
+  Array<NameFile> in;
+  Array<NameFile> scalars;
+  Array<NameFile> out;
+  Array<NameFile> expect;
   double rtol = 1e-5;
   double atol = 1e-8;
   bool random = false;
@@ -42,13 +42,13 @@ struct Options {
   bool seeded = false;
   uint64_t order_seed = 0;
   int64_t schedules = 1;
-  std::string trace;       // a file
-  std::string invocation;  // the command to repeat in messages; empty: this program's own
-  std::string entry;
+  Text trace;       // a file
+  Text invocation;  // the command to repeat in messages; empty: this program's own
+  Text entry;
   bool help = false;
 };
 
-double parse_number(const std::string& option, const std::string& value, double low) {
+double parse_number(const Text& option, const Text& value, double low) {
   char* end = nullptr;
   errno = 0;
   const double x = std::strtod(value.c_str(), &end);
@@ -61,7 +61,7 @@ double parse_number(const std::string& option, const std::string& value, double 
 // A thread each; a communication domain has at most 64 of them (abi.h), so more than a few hundred are a slip.
 inline constexpr int kMaxRanks = 1024;
 
-int64_t parse_integer(const std::string& option, const std::string& value, int64_t low) {
+int64_t parse_integer(const Text& option, const Text& value, int64_t low) {
   char* end = nullptr;
   errno = 0;
   const long long x = std::strtoll(value.c_str(), &end, 10);
@@ -72,19 +72,19 @@ int64_t parse_integer(const std::string& option, const std::string& value, int64
   return x;
 }
 
-NameFile parse_name_file(const std::string& option, const std::string& value, const char* form) {
+NameFile parse_name_file(const Text& option, const Text& value, const char* form) {
   const size_t eq = value.find('=');
-  if (eq == std::string::npos || eq == 0 || eq + 1 == value.size()) {
+  if (eq == Text::npos || eq == 0 || eq + 1 == value.size()) {
     throw UsageError{option + " takes " + form + ", not '" + value + "'"};
   }
   return {value.substr(0, eq), value.substr(eq + 1)};
 }
 
-void parse_checks(const std::string& value, Options& o) {
+void parse_checks(const Text& value, Options& o) {
   size_t at = 0;
   for (;;) {
     const size_t end = value.find(',', at);
-    const std::string name = value.substr(at, end == std::string::npos ? end : end - at);
+    const Text name = value.substr(at, end == Text::npos ? end : end - at);
     if (name == "signals") {
       o.check_signals = true;
     } else if (name == "bounds") {
@@ -94,7 +94,7 @@ void parse_checks(const std::string& value, Options& o) {
     } else {
       throw UsageError{"--check takes races, signals and bounds, not '" + name + "'"};
     }
-    if (end == std::string::npos) return;
+    if (end == Text::npos) return;
     at = end + 1;
   }
 }
@@ -103,21 +103,21 @@ Options parse_options(int argc, char** argv) {
   Options o;
   const char* order = nullptr;
   for (int i = 1; i < argc; ++i) {
-    std::string option = argv[i];
+    Text option = argv[i];
     if (option == "--help" || option == "-h") {
       o.help = true;
       return o;
     }
-    if (option.rfind("--", 0) != 0) throw UsageError{"unexpected argument '" + option + "'"};
+    if (!option.starts_with("--")) throw UsageError{"unexpected argument '" + option + "'"};
     bool has_value = false;
-    std::string value;
+    Text value;
     const size_t eq = option.find('=');
-    if (eq != std::string::npos) {
+    if (eq != Text::npos) {
       has_value = true;
       value = option.substr(eq + 1);
       option.resize(eq);
     }
-    const auto need = [&]() -> const std::string& {
+    const auto need = [&]() -> const Text& {
       if (!has_value) {
         if (i + 1 >= argc) throw UsageError{option + " takes a value"};
         value = argv[++i];
@@ -175,18 +175,18 @@ Options parse_options(int argc, char** argv) {
     }
   }
   if (order != nullptr && !o.seeded) {
-    throw UsageError{std::string(order) +
+    throw UsageError{Text(order) +
                      " is about --schedule=seeded: threads run in the order that the machine gives"};
   }
   return o;
 }
 
 // The command line without what a message about one order adds itself.
-std::string own_invocation(int argc, char** argv) {
-  std::string all = argv[0];
+Text own_invocation(int argc, char** argv) {
+  Text all = argv[0];
   for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const std::string option = word.substr(0, word.find('='));
+    const Text word = argv[i];
+    const Text option = word.substr(0, word.find('='));
     if (option == "--schedule" || option == "--seed" || option == "--schedules") {
       if (option == word) ++i;
       continue;
@@ -196,17 +196,17 @@ std::string own_invocation(int argc, char** argv) {
   return all;
 }
 
-std::string place_text(const ProgramInfo& program, Place p) {
-  return p.line > 0 ? text("%s:%d:%d", program.source, p.line, p.column) : std::string(program.source);
+Text place_text(const ProgramInfo& program, Place p) {
+  return p.line > 0 ? text("%s:%d:%d", program.source, p.line, p.column) : Text(program.source);
 }
 
-std::string type_text(const ParamInfo& p) {
-  std::string s = name_of(p.dtype);
+Text type_text(const ParamInfo& p) {
+  Text s = name_of(p.dtype);
   if (p.scalar) return s;
   s += " [";
   for (int64_t i = 0; i < p.dims.count; ++i) {
     if (i != 0) s += ", ";
-    s += p.dims[i].extent < 0 ? std::string(p.dims[i].symbol) : std::to_string(p.dims[i].extent);
+    s += p.dims[i].extent < 0 ? Text(p.dims[i].symbol) : decimal(p.dims[i].extent);
   }
   return s + "]";
 }

@@ -2,8 +2,8 @@
 //
 // What the cores of one launch tell each other: messages, events, barriers. Included by runtime.cpp only.
 #pragma once
-#include "pld/runtime_observe.h"
 #include "pld/runtime_state.h"
+#include "pld/runtime_watch.h"
 
 namespace pld {
 namespace sim {
@@ -22,19 +22,19 @@ void delete_message(Message* m) {
 
 namespace {
 Pipes::Fifo& fifo(Pipes& p, int direction, int id, int lane) {
-  for (Pipes::Fifo& f : p.fifos) {
-    if (f.direction == direction && f.id == id && f.lane == lane) return f;
+  for (auto& f : p.fifos) {
+    if (f->direction == direction && f->id == id && f->lane == lane) return *f;
   }
-  p.fifos.push_back({direction, id, lane, {}, {}});
-  return p.fifos.back();
+  p.fifos.push_back(Owned<Pipes::Fifo>(new Pipes::Fifo{direction, id, lane, {}, {}}));
+  return *p.fifos.back();
 }
 
 Pipes::Event& event(Pipes& p, int id) {
-  for (Pipes::Event& e : p.events) {
-    if (e.id == id) return e;
+  for (auto& e : p.events) {
+    if (e->id == id) return *e;
   }
-  p.events.push_back({id, 0, {}});
-  return p.events.back();
+  p.events.push_back(Owned<Pipes::Event>(new Pipes::Event{id, 0, {}}));
+  return *p.events.back();
 }
 
 Pipes& block_pipes() {
@@ -65,10 +65,13 @@ void push(int direction, int id, int lane, Message* message) {
   Pipes& p = joined_pipes();
   Machine& m = *context.agent->machine;
   visible(m);
-  std::lock_guard lock(m.mutex);
+  const Lock lock(m.mutex);
   Pipes::Fifo& f = fifo(p, direction, id, lane);
-  f.messages.push_back(message);
-  if (m.races != nullptr) m.races->release(context.agent->clock, f.sent.emplace_back());
+  f.messages.push_back(std::move(message));
+  if (m.races != nullptr) {
+    f.sent.push_back({});
+    m.races->release(context.agent->clock, f.sent.back());
+  }
   let_go_waiters(m, &f);
 }
 
@@ -78,18 +81,16 @@ const Message& pop(int direction, int id, int lane) {
   Machine& m = *a.machine;
   Pipes::Fifo* f = nullptr;
   {
-    std::lock_guard lock(m.mutex);
+    const Lock lock(m.mutex);
     f = &fifo(p, direction, id, lane);
     a.object = f;
     a.number = direction * 64 + id;
   }
   m.block(a, Agent::Wait::message, [&] { return !f->messages.empty(); });
-  std::lock_guard lock(m.mutex);
-  running.popped.reset(f->messages.front());
-  f->messages.pop_front();
+  const Lock lock(m.mutex);
+  running.popped.reset(f->messages.pop_front());
   if (m.races != nullptr) {
-    m.races->acquire(a.clock, f->sent.front());
-    f->sent.pop_front();
+    m.races->acquire(a.clock, f->sent.pop_front());
   }
   return *running.popped;
 }
@@ -100,7 +101,7 @@ void set_event(int id) {
   Pipes& p = block_pipes();
   Machine& m = *context.agent->machine;
   visible(m);
-  std::lock_guard lock(m.mutex);
+  const Lock lock(m.mutex);
   Pipes::Event& e = event(p, id);
   ++e.count;
   if (m.races != nullptr) m.races->release(context.agent->clock, e.set);
@@ -113,7 +114,7 @@ void wait_event(int id) {
   Machine& m = *a.machine;
   Pipes::Event* e = nullptr;
   {
-    std::lock_guard lock(m.mutex);
+    const Lock lock(m.mutex);
     e = &event(p, id);
     a.object = e;
     a.number = id;
@@ -122,7 +123,7 @@ void wait_event(int id) {
     bool taken = false;
     m.block(a, Agent::Wait::event, [&] { return e->count > 0; });
     {
-      std::lock_guard lock(m.mutex);
+      const Lock lock(m.mutex);
       if (e->count > 0) --e->count, taken = true;
       if (taken && m.races != nullptr) m.races->acquire(a.clock, e->set);
     }
@@ -137,7 +138,7 @@ void sync_all() {
   Machine& m = *a.machine;
   int generation = 0;
   {
-    std::lock_guard lock(m.mutex);
+    const Lock lock(m.mutex);
     generation = l.generation;
     Clock& arrivals = l.arrivals[generation % 2];
     if (m.races != nullptr) {
@@ -156,7 +157,7 @@ void sync_all() {
   }
   m.block(a, Agent::Wait::event, [&] { return l.generation != generation; });
   if (m.races == nullptr) return;
-  std::lock_guard lock(m.mutex);
+  const Lock lock(m.mutex);
   m.races->acquire(a.clock, l.arrivals[generation % 2]);
 }
 

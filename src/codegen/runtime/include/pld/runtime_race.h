@@ -1,10 +1,11 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
-// --check=races: two accesses to one byte of a window, at least one of them a write and not both of them indivisible,
-// have to be ordered by dispatches, launches, or a notify that a wait has seen. Vector clocks as in FastTrack (Flanagan,
-// Freund, PLDI 2009), over intervals of bytes. Everything belongs to the machine's mutex. Included by runtime.cpp only.
+// Bodies of Races: vector clocks as in FastTrack (Flanagan, Freund, PLDI 2009), over intervals of bytes. Included by
+// watch.cpp only.
 #pragma once
-#include "pld/runtime_state.h"
+#include <map>
+
+#include "pld/runtime_watch.h"
 
 namespace pld {
 
@@ -18,12 +19,12 @@ struct Notified {
   int32_t line;
 };
 
-class Races {
- public:
-  explicit Races(const Machine& machine) : machine_(machine) { clear(); }
+struct Races::State {
+  explicit State(const Machine& machine) : machine_(machine) { clear(); }
 
   void clear() {
-    clocks_.assign(1 + machine_.workers.size(), {});
+    clocks_.clear();
+    clocks_.resize(1 + machine_.workers.size());
     for (size_t i = 0; i < clocks_.size(); ++i) clocks_[i].of(static_cast<int>(i)) = 1;
     cores_.clear();
     cells_.clear();
@@ -36,36 +37,27 @@ class Races {
 
   // ---- clocks ----
 
-  static constexpr int kHost = 0;
-  static int worker(int64_t device) { return static_cast<int>(device) + 1; }
-  // The clock of another core than the first of a launch; those of one device's launches follow each other.
   int core(int64_t device, int number) {
-    if (number == 0) return worker(device);
-    const auto [at, made] = cores_.try_emplace({device, number}, static_cast<int>(clocks_.size()));
-    if (made) {
-      clocks_.emplace_back();
-      clocks_.back().of(at->second) = 1;
+    int& at = cores_[Pair{device, number}];
+    if (at == 0) {
+      at = static_cast<int>(clocks_.size());
+      clocks_.push_back({});
+      clocks_.back().of(at) = 1;
     }
-    return at->second;
+    return at;
   }
   const Clock& clock(int thread) const { return clocks_[static_cast<size_t>(thread)]; }
-  // What `thread` has done so far happens before what whoever acquires `into` does next.
   void release(int thread, Clock& into) {
     Clock& mine = clocks_[static_cast<size_t>(thread)];
     into.join(mine);
     ++mine.of(thread);
   }
   void acquire(int thread, const Clock& from) { clocks_[static_cast<size_t>(thread)].join(from); }
-  void order(int before, int after) {
-    Clock c;
-    release(before, c);
-    acquire(after, c);
-  }
 
   // ---- signals ----
 
   void notified(const int32_t* cell, const sim::Agent& agent, int32_t value, bool add) {
-    std::deque<Notified>& history = cells_[cell];
+    Queue<Notified>& history = cells_[cell];
     Notified now{value, {}, agent.clock, clock(agent.clock).of(agent.clock), agent.device, sim::context.line};
     if (add && !history.empty()) now.clock = history.back().clock;
     release(agent.clock, now.clock);
@@ -76,9 +68,9 @@ class Races {
   // A wait has ended. It could have ended with the first of the last values that were right, but not with one from before
   // what the waiting thread knows of: it is ordered after what had led to that value.
   void waited(const int32_t* cell, const sim::Agent& agent, int32_t want, sim::Compare compare) {
-    const auto found = cells_.find(cell);
-    if (found == cells_.end()) return;
-    const std::deque<Notified>& history = found->second;
+    const Queue<Notified>* found = cells_.find(cell);
+    if (found == nullptr) return;
+    const Queue<Notified>& history = *found;
     size_t i = history.size();
     while (i > 0 && !sim::holds(history[i - 1].value, want, compare)) --i;
     if (i == 0) return;
@@ -88,7 +80,8 @@ class Races {
     // The cell is 0 before anybody notifies it.
     if (i == 1 && history.size() < kHistory && !known(seen) && sim::holds(0, want, compare)) return;
     acquire(agent.clock, seen.clock);
-    seen_[{seen.device, agent.device}] = {machine_.signal_name(cell, nullptr), seen.line, sim::context.line};
+    seen_[Pair{seen.device, agent.device}] = {machine_.signal_name(cell, nullptr), seen.line,
+                                              sim::context.line};
   }
 
   // ---- accesses ----
@@ -104,11 +97,12 @@ class Races {
       span += (a.shape[i] - 1) * a.stride[i] * a.element_bytes;
     }
     const int64_t start = static_cast<const char*>(a.base) - region.base;
-    const auto me = std::make_shared<const Entry>(
-        Entry{agent.clock, clock(agent.clock).of(agent.clock), a.kind, agent.device, agent.core,
-              sim::context.kernel != nullptr ? sim::context.kernel : sim::context.chip, sim::context.line,
-              start, start + span + a.element_bytes});
-    Shadow& shadow = shadows_[region.base];
+    const Ref me(new Entry{agent.clock, clock(agent.clock).of(agent.clock), a.kind, agent.device, agent.core,
+                           sim::context.kernel != nullptr ? sim::context.kernel : sim::context.chip,
+                           sim::context.line, start, start + span + a.element_bytes, 0});
+    Owned<Shadow>& of_region = shadows_[region.base];
+    if (of_region == nullptr) of_region.reset(new Shadow);
+    Shadow& shadow = *of_region;
     for (int64_t n = 0; n < runs; ++n) {
       int64_t at = start, rest = n;
       for (int i = axis; i-- > 0;) {
@@ -120,9 +114,9 @@ class Races {
   }
 
   // The races found, for people; empty if there are none.
-  std::string report() const {
-    std::string all;
-    for (const std::string& t : texts_) all += (all.empty() ? "" : "\n") + t;
+  Text report() const {
+    Text all;
+    for (const Text& t : texts_) all += (all.empty() ? "" : "\n") + t;
     if (more_ > 0) all += text("\n%lld more races are not shown", static_cast<long long>(more_));
     return all;
   }
@@ -140,20 +134,51 @@ class Races {
     const char* kernel;
     int32_t line;
     int64_t first, end;  // bytes of the buffer
+    int owners;
   };
-  using Ref = std::shared_ptr<const Entry>;
+  // One of the owners of an entry.
+  class Ref {
+   public:
+    Ref() = default;
+    explicit Ref(Entry* e) : e_(e) { ++e_->owners; }
+    Ref(const Ref& other) : e_(other.e_) {
+      if (e_ != nullptr) ++e_->owners;
+    }
+    Ref& operator=(const Ref& other) {
+      const Ref old = *this;
+      drop();
+      e_ = other.e_;
+      if (e_ != nullptr) ++e_->owners;
+      return *this;
+    }
+    ~Ref() { drop(); }
+    const Entry* operator->() const { return e_; }
+    const Entry& operator*() const { return *e_; }
+    bool empty() const { return e_ == nullptr; }
+
+   private:
+    void drop() {
+      if (e_ != nullptr && --e_->owners == 0) delete e_;
+    }
+    Entry* e_ = nullptr;
+  };
 
   // One stretch of bytes: the last plain write, and what came after it.
   struct Stretch {
     int64_t end;
     Ref write;
-    std::vector<Ref> later;  // plain reads and indivisible accesses, the last of each thread and kind
+    Array<Ref> later;  // plain reads and indivisible accesses, the last of each thread and kind
   };
   using Shadow = std::map<int64_t, Stretch>;  // by begin
 
   struct Seen {
-    std::string cell;
+    Text cell;
     int32_t notified, waited;  // lines
+  };
+
+  struct Pair {
+    int64_t first, second;
+    bool operator<(const Pair& o) const { return first != o.first ? first < o.first : second < o.second; }
   };
 
   static bool indivisible(sim::AccessKind k) {
@@ -166,7 +191,8 @@ class Races {
   static void split(Shadow& s, int64_t at) {
     auto next = s.upper_bound(at);
     if (next == s.begin()) return;
-    auto here = std::prev(next);
+    auto here = next;
+    --here;
     if (here->first == at || here->second.end <= at) return;
     Stretch rest = here->second;
     here->second.end = at;
@@ -190,7 +216,7 @@ class Races {
       auto i = s.lower_bound(at);
       if (i == s.end() || i->first > at) {
         const int64_t stop = i == s.end() || i->first > end ? end : i->first;
-        s.emplace_hint(i, at, Stretch{stop, nullptr, {me}});
+        s.emplace_hint(i, at, Stretch{stop, {}, {me}});
         at = stop;
         continue;
       }
@@ -206,14 +232,16 @@ class Races {
   }
 
   void meet(const Region& region, const Ref& before, const Ref& now, int64_t begin, int64_t end) {
-    if (before == nullptr || before->thread == now->thread) return;
+    if (before.empty() || before->thread == now->thread) return;
     if (reads_only(before->kind) && reads_only(now->kind)) return;
     if (indivisible(before->kind) && indivisible(now->kind)) return;
     if (before->time <= clock(now->thread).of(before->thread)) return;
-    const std::string key =
+    const Text key =
         text("%s|%s:%d:%d|%s:%d:%d", region.name.c_str(), before->kernel, before->line,
              static_cast<int>(before->kind), now->kernel, now->line, static_cast<int>(now->kind));
-    if (!reported_.insert(key).second) return;
+    bool& known = reported_[key];
+    if (known) return;
+    known = true;
     if (texts_.size() == kShown) {
       ++more_;
       return;
@@ -221,15 +249,14 @@ class Races {
     texts_.push_back(describe(region, *before, *now, begin, end));
   }
 
-  std::string place(int32_t line) const {
-    return line > 0 ? text("%s:%d", machine_.program.source, line) : std::string(machine_.program.source);
+  Text place(int32_t line) const {
+    return line > 0 ? text("%s:%d", machine_.program.source, line) : Text(machine_.program.source);
   }
 
-  std::string describe(const Region& region, const Entry& a, const Entry& b, int64_t begin,
-                       int64_t end) const {
+  Text describe(const Region& region, const Entry& a, const Entry& b, int64_t begin, int64_t end) const {
     static const char* const kVerbs[] = {"reads", "writes", "adds to", "notifies", "waits on"};
     const bool cores = a.device == b.device;
-    std::vector<std::string> cells = {"rank", "kernel", "source", "access", "bytes"};
+    Array<Text> cells = {"rank", "kernel", "source", "access", "bytes"};
     for (const Entry* e : {&a, &b}) {
       cells.push_back(cores ? text("%lld core %d", static_cast<long long>(e->device), e->core)
                             : text("%lld", static_cast<long long>(e->device)));
@@ -239,38 +266,62 @@ class Races {
       cells.push_back(
           text("%lld..%lld", static_cast<long long>(e->first), static_cast<long long>(e->end - 1)));
     }
-    std::string out =
+    Text out =
         text("race: bytes %lld..%lld of %s in the window of rank %lld: nothing orders these two accesses",
              static_cast<long long>(begin), static_cast<long long>(end - 1), region.name.c_str(),
              static_cast<long long>(region.device)) +
         table(cells, 5);
-    const std::string from = cells[5], to = cells[10];
+    const Text from = cells[5], to = cells[10];
     if (cores) {
       return out +
              text("\n  missing: between the cores of one launch only a barrier, an event or a pipe orders");
     }
     out += text("\n  missing: a signal that rank %s notifies after %s and rank %s waits for before %s",
                 from.c_str(), place(a.line).c_str(), to.c_str(), place(b.line).c_str());
-    const auto seen = seen_.find({a.device, b.device});
-    if (seen == seen_.end()) {
+    const Seen* seen = seen_.find(Pair{a.device, b.device});
+    if (seen == nullptr) {
       return out + text("\n  rank %s has waited for no signal of rank %s so far", to.c_str(), from.c_str());
     }
     return out + text(
                      "\n  the last signal of rank %s that rank %s has waited for is %s: notified at %s, "
                      "before that access; waited for at %s",
-                     from.c_str(), to.c_str(), seen->second.cell.c_str(),
-                     place(seen->second.notified).c_str(), place(seen->second.waited).c_str());
+                     from.c_str(), to.c_str(), seen->cell.c_str(), place(seen->notified).c_str(),
+                     place(seen->waited).c_str());
   }
 
   const Machine& machine_;
-  std::vector<Clock> clocks_;
-  std::map<std::pair<int64_t, int>, int> cores_;
-  std::map<const int32_t*, std::deque<Notified>> cells_;
-  std::map<const char*, Shadow> shadows_;
-  std::map<std::pair<int64_t, int64_t>, Seen> seen_;  // last wait of the second device for the first
-  std::set<std::string> reported_;
-  std::vector<std::string> texts_;
+  Array<Clock> clocks_;
+  Sorted<Pair, int> cores_;  // 0: not made yet, the host has that one
+  Sorted<const int32_t*, Queue<Notified>> cells_;
+  Sorted<const char*, Owned<Shadow>> shadows_;
+  Sorted<Pair, Seen> seen_;  // last wait of the second device for the first
+  Sorted<Text, bool> reported_;
+  Array<Text> texts_;
   int64_t more_ = 0;
 };
+
+Races::Races(const Machine& machine) : state_(new State(machine)) {}
+Races::~Races() { delete state_; }
+void Races::clear() { state_->clear(); }
+int Races::core(int64_t device, int number) {
+  return number == 0 ? worker(device) : state_->core(device, number);
+}
+void Races::release(int thread, Clock& into) { state_->release(thread, into); }
+void Races::acquire(int thread, const Clock& from) { state_->acquire(thread, from); }
+void Races::order(int before, int after) {
+  Clock c;
+  release(before, c);
+  acquire(after, c);
+}
+void Races::notified(const int32_t* cell, const sim::Agent& agent, int32_t value, bool add) {
+  state_->notified(cell, agent, value, add);
+}
+void Races::waited(const int32_t* cell, const sim::Agent& agent, int32_t want, sim::Compare compare) {
+  state_->waited(cell, agent, want, compare);
+}
+void Races::access(const Region& region, const sim::Access& access, const sim::Agent& agent) {
+  state_->access(region, access, agent);
+}
+Text Races::report() const { return state_->report(); }
 
 }  // namespace pld

@@ -6,9 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "pld/runtime_observe.h"
 #include "pld/runtime_pipes.h"
-#include "pld/runtime_state.h"
+#include "pld/runtime_watch.h"
 
 namespace pld {
 namespace {
@@ -58,7 +57,7 @@ struct Job {
 struct Group {
   int remaining = 0;
   bool joining = false;
-  std::condition_variable done;
+  Condition done;
   Clock ended;  // of the jobs on helpers, with --check=races
 };
 
@@ -78,7 +77,7 @@ void run_kernel(const Job& job) {
   Machine& m = *job.machine;
   const sim::Agent* agent = sim::context.agent;
   const Spanned span(
-      m, agent->device, agent->core, "kernel", [&] { return std::string(job.kernel->name); },
+      m, agent->device, agent->core, "kernel", [&] { return Text(job.kernel->name); },
       [&] { return text("\"block\": %d, \"line\": %d", job.block, job.kernel->place.line); });
   sim::Pipes* outer = sim::context.pipes;
   sim::context.pipes = job.pipes;
@@ -93,27 +92,27 @@ void guarded(Machine& m, F f) {
     f();
   } catch (const Stop&) {
   } catch (const Error& e) {
-    std::lock_guard lock(m.mutex);
+    const Lock lock(m.mutex);
     m.fail(e.what(), e.exit_code());
   } catch (const std::exception& e) {
-    std::lock_guard lock(m.mutex);
+    const Lock lock(m.mutex);
     m.fail(e.what(), 1);
   }
 }
 
 // All jobs at once: the first on this thread, the others on helpers.
-void run_together(Machine& m, std::vector<Job>& jobs) {
+void run_together(Machine& m, Array<Job>& jobs) {
   Group group;
   group.remaining = static_cast<int>(jobs.size()) - 1;
   sim::Agent& self = *sim::context.agent;
   {
-    std::lock_guard lock(m.mutex);
+    const Lock lock(m.mutex);
     if (m.stopping) throw Stop{};
-    std::vector<Helper*> crew;
+    Array<Helper*> crew;
     try {
       while (crew.size() + 1 < jobs.size()) crew.push_back(&m.helper());
     } catch (const std::exception& e) {  // the system's limit of threads or memory
-      m.free_helpers.insert(m.free_helpers.end(), crew.begin(), crew.end());
+      for (Helper* h : crew) m.free_helpers.push_back(h);
       sim::fail("a launch that runs on %zu cores at once needs as many threads: %s", jobs.size(), e.what());
     }
     Clock launch;
@@ -140,7 +139,7 @@ void run_together(Machine& m, std::vector<Job>& jobs) {
     }
   }
   guarded(m, [&] { run_kernel(jobs[0]); });
-  std::unique_lock lock(m.mutex);
+  Lock lock(m.mutex);
   if (group.remaining > 0) {
     group.joining = true;
     self.wait = sim::Agent::Wait::join;
@@ -181,10 +180,10 @@ void run_blocks(Machine& m, const KernelInfo& kernel, int32_t sub_block, const C
   {
     const Restore restore{self, self.core, self.clock};
     if (m.races != nullptr) {
-      std::lock_guard lock(m.mutex);
+      const Lock lock(m.mutex);
       m.races->release(self.clock, launch);
     }
-    std::vector<int32_t> order(static_cast<size_t>(blocks));
+    Array<int32_t> order(static_cast<size_t>(blocks));
     for (size_t i = 0; i < order.size(); ++i) {
       order[i] = static_cast<int32_t>(i);
       if (m.order != nullptr) std::swap(order[i], order[m.order->draw() % (i + 1)]);
@@ -192,19 +191,19 @@ void run_blocks(Machine& m, const KernelInfo& kernel, int32_t sub_block, const C
     for (const int32_t b : order) {
       self.core = b;
       if (m.races != nullptr) {
-        std::lock_guard lock(m.mutex);
+        const Lock lock(m.mutex);
         self.clock = m.races->core(self.device, b);
         if (self.clock != restore.clock) m.races->acquire(self.clock, launch);
       }
       run_alone(m, kernel, sub_block, args, b);
       if (m.races != nullptr) {
-        std::lock_guard lock(m.mutex);
+        const Lock lock(m.mutex);
         m.races->release(self.clock, ended);
       }
     }
   }
   if (m.races == nullptr) return;
-  std::lock_guard lock(m.mutex);
+  const Lock lock(m.mutex);
   m.races->acquire(self.clock, ended);
 }
 
@@ -216,22 +215,27 @@ Helper& Machine::helper() {
     free_helpers.pop_back();
     return *h;
   }
-  auto made = std::make_unique<Helper>();
+  auto made = Owned<Helper>(new Helper());
   Helper& h = *made;
   h.agent.machine = this;
+  const auto run = [](void* p) -> void* {
+    Helper& helper = *static_cast<Helper*>(p);
+    helper.agent.machine->helper_loop(helper);
+    return nullptr;
+  };
   if (order != nullptr) {
-    order->start([this, &h] { helper_loop(h); });
+    order->start(run, &h);
   } else {
-    h.thread = std::thread([this, &h] { helper_loop(h); });
+    h.thread.start(run, &h);
   }
   helpers.push_back(std::move(made));
-  ++threads;
+  __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED);
   return h;
 }
 
 void Machine::helper_loop(Helper& h) {
   sim::context.agent = &h.agent;
-  std::unique_lock lock(mutex);
+  Lock lock(mutex);
   h.agent.context = &sim::context;
   for (;;) {
     pause(lock, h.wake, [&] { return h.run != nullptr || h.quit; });
@@ -254,14 +258,13 @@ void Machine::helper_loop(Helper& h) {
 
 void Machine::worker_loop(Worker& w) {
   sim::context.agent = &w.agent;
-  std::unique_lock lock(mutex);
+  Lock lock(mutex);
   w.agent.context = &sim::context;
   for (;;) {
     pause(lock, w.wake, [&] { return !w.queue.empty() || quit; });
     if (w.queue.empty()) return;
     while (!w.queue.empty()) {
-      std::unique_ptr<Task> task = std::move(w.queue.front());
-      w.queue.pop_front();
+      Owned<Task> task = w.queue.pop_front();
       const bool skip = stopping;
       if (races != nullptr) races->acquire(w.agent.clock, task->submitted);
       lock.unlock();
@@ -271,12 +274,12 @@ void Machine::worker_loop(Worker& w) {
           put(sim::context.line, task->place.line);
           running.chip = task->chip;
           const Spanned span(
-              *this, w.agent.device, 0, "dispatch", [&] { return std::string(task->chip->name); },
+              *this, w.agent.device, 0, "dispatch", [&] { return Text(task->chip->name); },
               [&] { return text("\"line\": %d", task->place.line); });
           if (order != nullptr) order->step();
           for (Staging& s : task->staging) {
             Tensor packed = s.tensor;
-            packed.data = s.packed.get();
+            packed.data = s.packed.data();
             int64_t stride = 1;
             for (int i = packed.rank; i-- > 0;) packed.strides[i] = stride, stride *= packed.shape[i];
             packed.assign(s.tensor);
@@ -293,10 +296,10 @@ void Machine::worker_loop(Worker& w) {
             PldScope scope;
             task->chip->entry(args);
           }
-          for (const Staging& s : task->staging) {
+          for (Staging& s : task->staging) {
             if (!s.write_back) continue;
             Tensor packed = s.tensor;
-            packed.data = s.packed.get();
+            packed.data = s.packed.data();
             int64_t stride = 1;
             for (int i = packed.rank; i-- > 0;) packed.strides[i] = stride, stride *= packed.shape[i];
             s.tensor.assign(packed);
@@ -306,7 +309,7 @@ void Machine::worker_loop(Worker& w) {
       put(sim::context.chip, static_cast<const char*>(nullptr));
       lock.lock();
       if (sim::observing) {
-        for (const Staging& s : task->staging) regions.erase(reinterpret_cast<const char*>(s.packed.get()));
+        for (const Staging& s : task->staging) remove_regions(s.packed.data(), s.packed.data() + 1);
       }
       lock.unlock();
       task.reset();
@@ -327,9 +330,10 @@ PldScope::~PldScope() {
   auto* b = static_cast<pld::ScopeBlock*>(blocks_);
   if (b != nullptr && pld::sim::observing) {
     pld::Machine& m = *pld::sim::context.agent->machine;
-    std::lock_guard lock(m.mutex);
+    const pld::Lock lock(m.mutex);
     for (auto* i = b; i != nullptr; i = i->next)
-      m.regions.erase(reinterpret_cast<const char*>(i->tensor.buffer.addr));
+      m.remove_regions(reinterpret_cast<const char*>(i->tensor.buffer.addr),
+                       reinterpret_cast<const char*>(i->tensor.buffer.addr) + 1);
   }
   while (b != nullptr) {
     auto* next = b->next;
@@ -368,7 +372,7 @@ ChipTensor* pld_scope_tensor(const TensorCreateInfo& info) {
   }
   if (pld::sim::observing) {
     pld::Machine& m = *pld::sim::context.agent->machine;
-    std::lock_guard lock(m.mutex);
+    const pld::Lock lock(m.mutex);
     m.add_region({reinterpret_cast<const char*>(t.buffer.addr), static_cast<int64_t>(bytes),
                   "an intermediate tensor", -1});
   }
@@ -410,10 +414,10 @@ TaskOutputTensors rt_submit_task(const MixedKernels& kernels, const CoreTaskArgs
     const int32_t count = together ? blocks : 1;
     sim::Launch launch;
     launch.parties = count * part_count;
-    std::vector<std::unique_ptr<sim::Pipes>> pipes;
-    std::vector<Job> jobs;
+    Array<Owned<sim::Pipes>> pipes;
+    Array<Job> jobs;
     for (int32_t b = 0; b < count; ++b) {
-      pipes.push_back(std::make_unique<sim::Pipes>());
+      pipes.push_back(Owned<sim::Pipes>(new sim::Pipes));
       pipes.back()->lanes = lanes;
       pipes.back()->launch = &launch;
       for (int i = 0; i < part_count; ++i) {
@@ -432,7 +436,7 @@ TaskOutputTensors rt_submit_task(const MixedKernels& kernels, const CoreTaskArgs
     run_together(m, jobs);
     for (const auto& p : pipes) {
       for (auto& f : p->fifos) {
-        for (sim::Message* message : f.messages) sim::delete_message(message);
+        for (sim::Message* message : f->messages) sim::delete_message(message);
       }
     }
   }

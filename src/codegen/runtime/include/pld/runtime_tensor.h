@@ -3,11 +3,16 @@
 // Host tensors, arguments and parameters. Included by runtime.cpp only.
 #pragma once
 #include <cstring>
+#include <utility>
 
 #include "pld/host.h"
 #include "pld/text.h"
 
 namespace pld {
+
+Error::Error(Text text, int exit_code) : text_(std::move(text)), exit_code_(exit_code) {}
+Error::~Error() = default;
+const char* Error::what() const noexcept { return text_.c_str(); }
 
 // ---- tensors ----
 
@@ -43,12 +48,12 @@ bool Tensor::contiguous() const {
 
 namespace {
 
-std::string shape_text(const Tensor& t) {
-  std::string s;
+Text shape_text(const Tensor& t) {
+  Text s;
   for (int i = 0; i < t.rank; ++i) s += text(i == 0 ? "%lld" : ", %lld", static_cast<long long>(t.shape[i]));
   return text("[%s]", s.c_str());
 }
-std::string tensor_text(const Tensor& t) {
+Text tensor_text(const Tensor& t) {
   return text("%s %s", t.name != nullptr ? t.name : "tensor", shape_text(t).c_str());
 }
 char* advance(const Tensor& t, int64_t elements) {

@@ -3,22 +3,26 @@
 // Host-side tensors: strided, non-owning views of host memory or of a rank's window. Shapes, strides and
 // offsets count elements. Every error throws pld::Error.
 #pragma once
+#include <exception>
 #include <initializer_list>
-#include <stdexcept>
-#include <string>
 
 #include "pld/dtype.h"
+#include "pld/text.h"
 
 namespace pld {
 
 // A run that cannot go on; what() is the text after `error: `, exit_code that of the command line.
-class Error : public std::runtime_error {
+class Error : public std::exception {
  public:
-  explicit Error(const std::string& text, int exit_code = 1)
-      : std::runtime_error(text), exit_code_(exit_code) {}
+  explicit Error(Text text, int exit_code = 1);
+  Error(const Error&) = default;
+  Error& operator=(const Error&) = default;
+  ~Error() override;
+  const char* what() const noexcept override;
   int exit_code() const { return exit_code_; }
 
  private:
+  Text text_;
   int exit_code_;
 };
 
