@@ -1,11 +1,13 @@
 #include "driver/catalog.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 #include <nlohmann/json.hpp>
 
+#include "driver/vocabulary.h"
 #include "ir/authoring.h"
 #include "ir/check_rules.h"
 #include "support/diag.h"
@@ -15,48 +17,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Fact {
-  std::string_view name;
-  std::string_view text;
-};
-
-constexpr Fact kTypes[] = {
-    {"Scalar", "pl.Scalar[DTYPE]: one value of a dtype"},
-    {"Tensor", "pl.Tensor[[SHAPE], DTYPE, ...]: memory of the host or the chip, with an optional view"},
-    {"DistributedTensor", "pld.DistributedTensor[[SHAPE], DTYPE]: each rank's part of a window"},
-    {"Tile", "pl.Tile[[SHAPE], DTYPE, ...]: on-chip memory, with space, layout and valid extents"},
-    {"Array", "pl.Array[N, DTYPE]: N scalars"},
-    {"Tuple", "pl.Tuple[...]: several values"},
-    {"Ptr", "pl.Ptr: the start of a memory allocation"},
-    {"MemRef", "pl.MemRef(BASE, OFFSET, SIZE): a piece of an allocation"},
-    {"WindowBuffer", "an allocation that every rank of a communication domain has"},
-    {"CommCtx", "pld.CommCtx: what a kernel needs to reach other ranks' windows"},
-    {"PrefetchAsyncContext", "handle of an asynchronous prefetch"},
-    {"AsyncEvent", "event of an asynchronous transfer"},
-    {"AsyncSession", "session of asynchronous transfers"},
-    {"Unknown", "the result of a call that returns nothing"},
-};
-
 constexpr Fact kTargets[] = {
     {"sim", "C++ that runs every rank as a thread of one process (default)"},
     {"mpi", "the same C++, one process a rank (not yet)"},
     {"ascend",
      "sources only, for the vendor's compiler and runtime: no Makefile, no headers, nothing is compiled"},
-};
-
-// The forms of the language that are no ops.
-constexpr Fact kForms[] = {
-    {"range",
-     "a sequential loop\n\n`for i in pl.range([start,] stop [, step])`; with init_values=(...) it carries "
-     "values"},
-    {"parallel",
-     "a loop whose iterations do not depend on each other\n\n`for i in pl.parallel([start,] stop [, step])`"},
-    {"unroll", "a loop that the pass UnrollLoops writes out\n\n`for i in pl.unroll([start,] stop [, step])`"},
-    {"In", "the direction of a parameter that a function reads\n\nIt is the default and not written."},
-    {"Out", "the direction of a parameter that a function writes\n\n`y: pl.Out[pl.Tensor[[64], pl.FP32]]`"},
-    {"InOut",
-     "the direction of a parameter that a function reads and writes\n\n`y: pl.InOut[pl.Tensor[[64], "
-     "pl.FP32]]`"},
 };
 
 Json json_of(PropertySet set) {
@@ -222,10 +187,16 @@ std::string list_text(std::string_view what) {
   } else if (what == "ops") {
     for (const OpInfo* op : all_ops()) out += fmt::format("{}\n    {}\n", signature(*op), op->doc.text);
   } else if (what == "types") {
-    for (const Fact& type : kTypes) out += fmt::format("{}: {}\n", type.name, type.text);
+    for (const Fact& type : type_facts()) out += fmt::format("{}: {}\n", type.name, type.text);
     out += "dtypes:";
-    for (const std::string_view name : EnumNames<DType>::names) out += fmt::format(" {}", name);
+    for (const std::string_view name : dtype_names()) out += fmt::format(" {}", name);
     out += '\n';
+  } else if (what == "enums") {
+    for (const EnumFact& e : enum_facts())
+      out += fmt::format("{}.{}: {}\n    {}\n", e.head, e.name, e.text, fmt::join(e.members, " "));
+  } else if (what == "forms") {
+    for (const Fact& form : form_facts())
+      out += fmt::format("pl.{}: {}\n", form.name, form.text.substr(0, form.text.find('\n')));
   } else if (what == "diagnostics") {
     for (const DiagInfo* kind : all_diags()) {
       const DiagInfo& info = *kind;
@@ -276,13 +247,18 @@ std::string list_json(std::string_view what) {
       list.push_back(std::move(entry));
     }
   } else if (what == "types") {
-    for (const Fact& type : kTypes)
+    for (const Fact& type : type_facts())
       list.push_back({{"name", type.name}, {"kind", "type"}, {"doc", type.text}});
     for (std::size_t i = 0; i < std::size(EnumNames<DType>::names); ++i) {
       list.push_back({{"name", EnumNames<DType>::names[i]},
                       {"kind", "dtype"},
                       {"bits", bit_width(static_cast<DType>(i))}});
     }
+  } else if (what == "enums") {
+    for (const EnumFact& e : enum_facts())
+      list.push_back({{"name", e.name}, {"prefix", e.head}, {"doc", e.text}, {"members", e.members}});
+  } else if (what == "forms") {
+    for (const Fact& form : form_facts()) list.push_back({{"name", form.name}, {"doc", form.text}});
   } else if (what == "diagnostics") {
     for (const DiagInfo* kind : all_diags()) {
       const DiagInfo& info = *kind;
@@ -314,7 +290,7 @@ std::string explain(std::string_view name, std::string& guess) {
   const bool pl = spelled.substr(0, 3) == "pl.";
   const bool pld = spelled.substr(0, 4) == "pld.";
   const std::string_view leaf = spelled.substr(pl ? 3 : pld ? 4 : 0);
-  for (const Fact& type : kTypes) {
+  for (const Fact& type : type_facts()) {
     if (type.name == leaf) return fmt::format("{}: a type\n\n{}\n", type.name, type.text);
   }
   for (const Fact& target : kTargets) {
@@ -326,6 +302,10 @@ std::string explain(std::string_view name, std::string& guess) {
   const unsigned code = code_in(name);
   for (const DiagInfo* kind : all_diags()) {
     if (kind->id == name || kind->code == code) return explain_diagnostic(*kind);
+  }
+  if (const EnumFact* e = find_enum(leaf); e != nullptr) {
+    return fmt::format("{}.{}: {}\n\nmembers: {}\n\nexample: {}.{}.{}\n", e->head, e->name, e->text,
+                       fmt::join(e->members, ", "), e->head, e->name, e->members.back());
   }
   if (const auto property = parse_property(name)) {
     std::string out = fmt::format("{}: a property of programs\n", name);
@@ -339,7 +319,7 @@ std::string explain(std::string_view name, std::string& guess) {
   // An op may be named without its category, as authoring text does: load, pl.load, pld.notify.
   std::string several;
   name = leaf;
-  for (const Fact& form : kForms) {
+  for (const Fact& form : form_facts()) {
     if (!pld && form.name == name) return fmt::format("pl.{}: {}\n", name, form.text);
   }
   for (const OpInfo* op : all_ops()) {

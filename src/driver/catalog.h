@@ -22,6 +22,7 @@ std::string list_json(std::string_view what);
 // The paragraph of `explain NAME`; empty if nothing of that name exists, `guess` then may be close.
 std::string explain(std::string_view name, std::string& guess);
 
-inline constexpr std::string_view kListTopics[] = {"passes", "ops", "types", "diagnostics", "targets"};
+inline constexpr std::string_view kListTopics[] = {"passes", "ops",         "types",  "enums",
+                                                  "forms",  "diagnostics", "targets"};
 
 }  // namespace pldc

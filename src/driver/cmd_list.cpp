@@ -11,7 +11,7 @@ class ListCommand : public Command {
  public:
   CommandInfo info() const override {
     return {"list",
-            "passes|ops|types|diagnostics|targets [--json]",
+            "passes|ops|types|enums|forms|diagnostics|targets [--json]",
             "Show what there is",
             {"pldc list passes", "pldc list ops --json", "pldc list diagnostics"}};
   }
@@ -19,18 +19,18 @@ class ListCommand : public Command {
   void add_options(CLI::App& app) override {
     OptionTable table(app);
     table.group("Output").flag("--json", json_, "as one JSON array");
-    table.files(topics_, "WHAT", "passes, ops, types, diagnostics or targets");
+    table.files(topics_, "WHAT", "passes, ops, types, enums, forms, diagnostics or targets");
   }
 
   int run(Session& session) override {
     if (topics_.size() != 1)
-      return session.usage_error("list takes one of passes, ops, types, diagnostics, targets");
+      return session.usage_error("list takes one of passes, ops, types, enums, forms, diagnostics, targets");
     const std::string& topic = topics_.front();
     const std::vector<std::string_view> all(std::begin(kListTopics), std::end(kListTopics));
     if (std::find(all.begin(), all.end(), topic) == all.end()) {
       const std::string_view guess = closest(topic, all);
       return session.usage_error(
-          "'" + topic + "' is none of passes, ops, types, diagnostics, targets",
+          "'" + topic + "' is none of passes, ops, types, enums, forms, diagnostics, targets",
           guess.empty() ? std::string() : "did you mean '" + std::string(guess) + "'?");
     }
     session.out() << (json_ ? list_json(topic) : list_text(topic));

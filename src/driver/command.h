@@ -42,6 +42,7 @@ std::unique_ptr<Command> make_list_command();
 std::unique_ptr<Command> make_explain_command();
 std::unique_ptr<Command> make_reduce_command();
 std::unique_ptr<Command> make_replay_command();
+std::unique_ptr<Command> make_lsp_command();
 std::unique_ptr<Command> make_completions_command();
 
 // --- help

@@ -15,6 +15,7 @@ std::vector<std::unique_ptr<Command>> make_commands() {
   commands.push_back(make_explain_command());
   commands.push_back(make_reduce_command());
   commands.push_back(make_replay_command());
+  commands.push_back(make_lsp_command());
   commands.push_back(make_completions_command());
   return commands;
 }

@@ -64,6 +64,8 @@ std::unordered_map<std::string_view, int> comments_of(std::string_view printed) 
 
 }  // namespace
 
+std::span<const std::string_view> printed_forms() { return kPrintedForms; }
+
 bool has_program_header(const SourceFile& file) {
   constexpr std::string_view kHeader = "# pypto.program:";
   std::string_view start = file.text();

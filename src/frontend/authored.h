@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "support/source.h"
@@ -10,6 +11,9 @@ namespace pldc {
 
 // Printed IR begins with the line "# pypto.program: NAME".
 bool has_program_header(const SourceFile& file);
+
+// The names X of the forms `pl.X(...)` that are no ops and that printed text has: "range", "yield_", ...
+std::span<const std::string_view> printed_forms();
 
 // Whether the text has an unannotated assignment in a function or a short op name; decided on the tokens alone.
 bool has_short_forms(const SourceFile& file);

@@ -104,6 +104,7 @@ bool Reader::usable_name(const Token& token) {
 
 void Reader::bind(Name name, const Var* var) {
   if (name.id() >= scope_.size()) scope_.resize(name.id() + 64 + scope_.size() / 2, nullptr);
+  if (uses_ != nullptr) note_binding(name, var);
   bound_.emplace_back(name, scope_[name.id()]);
   scope_[name.id()] = var;
 }
@@ -186,7 +187,7 @@ const Expr* Reader::undefined_name(Name name, Span where) {
   }
   if (refused_names_.count(name) != 0) {
     // What is wrong with its declaration was reported there.
-    bind(name, ctx_.var(name, ctx_.unknown(), where));
+    bind(name, ctx_.var(name, ctx_.unknown()));
     return nullptr;
   }
   if (report_foreign_form(name, where)) return nullptr;
@@ -199,13 +200,23 @@ const Expr* Reader::undefined_name(Name name, Span where) {
         "assign it before this use; a name that only one branch of an 'if' or a loop body defines is not "
         "visible after it");
   }
-  // Bound, so that one slip is reported once.
-  const Var* var = ctx_.var(name, ctx_.unknown(), where);
+  // Bound, so that one slip is reported once; the place is no definition.
+  const Var* var = ctx_.var(name, ctx_.unknown(), Span{});
   bind(name, var);
   return nullptr;
 }
 
 const Expr* Reader::resolve_name(Name name, Span where) {
+  const Expr* e = meaning_of(name, where);
+  if (const auto* var = dyn<Var>(e)) {
+    note_var(where, var, false);
+  } else if (e != nullptr) {
+    note_name(NameUse::Kind::Constant, where, name);
+  }
+  return e;
+}
+
+const Expr* Reader::meaning_of(Name name, Span where) {
   if (in_type_) {
     // A declared symbol wins inside types (G36) unless a parameter re-points it.
     if (const Var* symbol = dynamic(name)) {
@@ -267,6 +278,7 @@ const Var* Reader::assign_target(Name name, Span where, const Type* type) {
   const Var* bound = lookup(name);
   // Re-assigning a plain variable keeps the variable; a loop's carry is never assigned to (format.md 2.3).
   if (bound != nullptr && !bound->is_iter_arg) {
+    note_var(where, bound, true);
     if (is_unknown(bound->type))
       const_cast<Var*>(bound)->type = type;  // still being read: nobody else has seen it
     return bound;

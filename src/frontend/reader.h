@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "frontend/lexer.h"
+#include "frontend/name_uses.h"
 #include "frontend/text.h"
 #include "ir/authoring.h"
 #include "ir/context.h"
@@ -25,6 +26,8 @@ class Reader {
  public:
   Reader(const SourceFile& file, Context& context, DiagSink& diags, const ReadOptions& options);
   Module read();
+  // From now on the places of names are noted there.
+  void note_names(NameUses& uses) { uses_ = &uses; }
 
  private:
   using Comments = List<std::string_view>;
@@ -87,6 +90,21 @@ class Reader {
   const Var* assign_target(Name name, Span where, const Type* type);
   std::vector<std::string_view> names_in_scope() const;
 
+  // --- places of names, for note_names() (name_uses.cpp)
+  // -----------------------------------------------------
+  void note_var(Span where, const Var* var, bool defines) {
+    if (uses_ != nullptr) uses_->uses.push_back({NameUse::Kind::Variable, defines, where, var});
+  }
+  void note_name(NameUse::Kind kind, Span where, Name name, bool defines = false) {
+    if (uses_ != nullptr) uses_->uses.push_back({kind, defines, where, nullptr, name});
+  }
+  void note_op(Span where, OpId op) {
+    if (uses_ != nullptr) uses_->uses.push_back({NameUse::Kind::Op, false, where, nullptr, {}, op});
+  }
+  void note_binding(Name name, const Var* var);
+  void note_buffer(std::uint32_t type_begin, std::string_view written, const Type* type);
+  void note_functions();
+
   // The dotted path after the prefix; tokens are consumed.
   struct Path {
     std::string_view head;  // "pl", "pld", "self" or the first name
@@ -98,7 +116,7 @@ class Reader {
   // --- module, functions (syntax/module.cpp, syntax/function.cpp)
   // --------------------------------------------
   void read_imports_and_declarations();
-  bool read_constant(Name name);
+  bool read_constant(Name name, Span where);
   bool read_class();
   // Signatures are read first, bodies skipped; so a body may call any function of the program.
   struct Draft {
@@ -152,7 +170,7 @@ class Reader {
   bool at_call(std::string_view leaf);
   bool at_yield();
   bool wraps_whole_line();
-  bool bind_symbol(Name name, const Expr* value);
+  bool bind_symbol(Name name, Span where, const Expr* value);
   const Expr* retype_call(const Expr* value, const Type* type);
   const Type* without_memref(const Type* type);
   const Type* stripped_of_memref(const Type* type);
@@ -292,6 +310,7 @@ class Reader {
   const Expr* negated(const Expr* constant, Span where);
   const Expr* fold(BinaryOp op, const Expr* lhs, const Expr* rhs, Span where);
   const Expr* resolve_name(Name name, Span where);
+  const Expr* meaning_of(Name name, Span where);
   const Expr* read_subscript(const Expr* base, std::uint32_t begin);
   bool read_int(std::int64_t& value, std::string_view where);
   bool read_string(std::string_view& value, std::string_view where);
@@ -430,6 +449,7 @@ class Reader {
   std::vector<std::vector<CachePolicy>*>
       scope_policies_;  // where pl.set_cache_policy of the scope being read goes
   bool in_predicate_ = false;
+  NameUses* uses_ = nullptr;
 };
 
 }  // namespace pldc

@@ -81,7 +81,7 @@ bool Reader::read_argument(AuthoringArg& arg) {
     const auto found =
         dtype_constants_.empty() ? dtype_constants_.end() : dtype_constants_.find(ctx_.name(word));
     if (found != dtype_constants_.end()) {
-      take();
+      note_name(NameUse::Kind::Constant, span(take()), found->first);
       arg = AuthoringArg(AttrValue::of_dtype(found->second), span_from(begin));
       return true;
     }

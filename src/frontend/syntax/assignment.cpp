@@ -88,7 +88,7 @@ bool Reader::finish_assignment(Block& block, const Token& first, const Token& na
   if (!end_line(comments)) return false;
   flush_hoisted(block);
   (type != nullptr ? saw_annotated_ : saw_unannotated_) = true;
-  if (type == nullptr && bind_symbol(name, value)) return true;
+  if (type == nullptr && bind_symbol(name, span(name_token), value)) return true;
 
   if (type != nullptr) {
     if (const auto dtype = scalar_dtype(type)) {
@@ -122,6 +122,7 @@ bool Reader::finish_assignment(Block& block, const Token& first, const Token& na
     if (const auto found = draft_->memref_bases.find(name.text()); found != draft_->memref_bases.end()) {
       var = found->second;
       if (lookup(name) != var) bind(name, var);
+      note_var(span(name_token), var, true);
     }
   }
   if (var == nullptr) {
@@ -144,7 +145,7 @@ bool Reader::finish_assignment(Block& block, const Token& first, const Token& na
 
 // In an orchestration, `rows = pl.tensor.dim(x, 0)` of an axis whose extent is a symbol makes the name stand
 // for the symbol; there is no statement.
-bool Reader::bind_symbol(Name name, const Expr* value) {
+bool Reader::bind_symbol(Name name, Span where, const Expr* value) {
   if (!authoring_ || draft_->f.func_type != FuncType::Orchestration) return false;
   const Call* call = op_call(value, OpId::tensor_dim);
   if (call == nullptr || call->args.size() != 2) return false;
@@ -157,6 +158,7 @@ bool Reader::bind_symbol(Name name, const Expr* value) {
   const auto* symbol = dyn<Var>(tensor->shape[static_cast<std::size_t>(index)]);
   if (symbol == nullptr || lookup(name) != nullptr) return false;
   bind(name, symbol);
+  note_var(where, symbol, true);
   return true;
 }
 

@@ -198,7 +198,10 @@ const Expr* Reader::read_name_atom() {
     if (word == "True" || word == "False") return ctx_.const_bool(word == "True", span(first));
     const Name name = ctx_.name(word);
     const Var* bound = lookup(name);
-    if (bound != nullptr && !in_type_) return bound;
+    if (bound != nullptr && !in_type_) {
+      note_var(span(first), bound, false);
+      return bound;
+    }
     if (bound == nullptr && (word == "inf" || word == "nan") && dynamic(name) == nullptr) {
       saw_legacy_ = true;
       const double value = word == "inf" ? std::numeric_limits<double>::infinity() : std::nan("");

@@ -63,7 +63,11 @@ bool Reader::read_if(Block& block, const Token& first) {
     for (std::size_t i = 0; i < b.targets.size(); ++i) {
       const YieldTarget& t = b.targets[i];
       bool known = false;
-      for (const Var* v : results) known = known || v->name == t.name;
+      for (const Var* v : results) {
+        if (v->name != t.name) continue;
+        known = true;
+        note_var(t.span, v, true);
+      }
       if (known) continue;
       const Type* type = t.type != nullptr      ? t.type
                          : i < b.yielded.size() ? b.yielded[i]->type

@@ -38,6 +38,7 @@ void Reader::check_operands(const Draft& callee, const CallOperands& operands) {
 }
 
 const Expr* Reader::read_function_call(const Path& path, Name function) {
+  note_name(NameUse::Kind::Function, path.span, function);
   take();  // (
   CallOperands operands;
   const std::vector<const Expr*>& args = operands.args;
@@ -145,6 +146,7 @@ const Expr* Reader::read_submit(const Path& path, bool spmd) {
   }
   const bool self = callee_path.head == "self" && !callee_path.rest.empty();
   const Name function = ctx_.name(self ? callee_path.rest : callee_path.head);
+  note_name(NameUse::Kind::Function, callee_path.span, function);
   Submit n{};
   n.kind = ExprKind::Submit;
   n.function = function;
@@ -275,6 +277,7 @@ const Expr* Reader::read_recorded_call(const Path& path) {
       return nullptr;
     }
     function = ctx_.name(callee.head == "self" ? callee.rest : callee.head);
+    note_name(NameUse::Kind::Function, callee.span, function);
   }
   if (!expect(Tok::Comma, "after the callee")) return nullptr;
   std::vector<const Expr*> args;

@@ -33,6 +33,7 @@ const MemRef* Reader::read_memref() {
   }
   std::string_view name;
   bool quoted = false;
+  const Token name_token = tok_;
   if (at(Tok::String)) {
     quoted = true;
     if (!read_plain_string(name, "naming the buffer")) return nullptr;
@@ -69,6 +70,7 @@ const MemRef* Reader::read_memref() {
     } else {
       m.base = memref_base(name);
     }
+    if (!quoted) note_var(span(name_token), m.base, false);
     if (!expect(Tok::Comma, "after the buffer")) return nullptr;
     // An offset names variables like any expression, symbols first as in other parts of types.
     m.byte_offset = read_expr();

@@ -32,6 +32,7 @@ Module Reader::read() {
     if (f != nullptr) functions_.push_back(f);
     if (diags_.full()) break;
   }
+  note_functions();
   check_window_labels();
   std::sort(functions_.begin(), functions_.end(),
             [](const Function* a, const Function* b) { return a->name < b->name; });
@@ -101,7 +102,7 @@ void Reader::read_imports_and_declarations() {
       const Name name = ctx_.name(text(name_token));
       take();
       take();
-      if (!read_constant(name)) {
+      if (!read_constant(name, span(name_token))) {
         refused_names_.insert(name);
         resync(0);
       } else if (!at(Tok::Newline) && !at(Tok::End)) {
@@ -125,11 +126,11 @@ void Reader::read_imports_and_declarations() {
 }
 
 // NAME = pl.dynamic("s") | integer | float | list | pl.DTYPE
-bool Reader::read_constant(Name name) {
+bool Reader::read_constant(Name name, Span where) {
   const std::uint32_t begin = tok_.begin;
   if (at(Tok::LParen) && peek2().kind == Tok::Name && text(peek2()) == style_.prefix) {
     take();  // formatted text may wrap the value
-    return read_constant(name) && expect(Tok::RParen, "after the constant");
+    return read_constant(name, where) && expect(Tok::RParen, "after the constant");
   }
   if (at(Tok::Name) && text(tok_) == style_.prefix && peek2().kind == Tok::Dot) {
     Path path;
@@ -142,10 +143,12 @@ bool Reader::read_constant(Name name) {
       }
       if (name.id() >= dynamics_.size()) dynamics_.resize(name.id() + 16, nullptr);
       dynamics_[name.id()] = ctx_.var(ctx_.name(hint), ctx_.scalar(DType::INDEX), span_from(begin));
+      note_var(where, dynamics_[name.id()], true);
       return true;
     }
     if (const auto dtype = parse_enum<DType>(path.rest)) {
       dtype_constants_[name] = *dtype;
+      note_name(NameUse::Kind::Constant, where, name, true);
       return true;
     }
     diags_.report<diag::bad_constant>(path.span, name.text())
@@ -166,6 +169,7 @@ bool Reader::read_constant(Name name) {
     return false;
   }
   constants_[name] = value;
+  note_name(NameUse::Kind::Constant, where, name, true);
   return true;
 }
 
@@ -209,6 +213,11 @@ bool Reader::read_class() {
     class_name = take();
     if (!usable_name(class_name)) return true;
     program_name_ = ctx_.name(text(class_name));
+    if (uses_ != nullptr) {
+      uses_->program = program_name_;
+      uses_->program_name = span(class_name);
+      uses_->program_place = lex_.span(at_sign.begin, static_cast<std::uint32_t>(file_.text().size()));
+    }
   } else {
     unexpected("the program's name");
     return true;

@@ -53,6 +53,7 @@ const Expr* Reader::read_op_call(const Path& path, OpId op, bool author) {
   lists.args.clear();
   lists.keywords.clear();
   const Expr* call = read_op_call(path, op, author, lists.args, lists.keywords);
+  if (const auto* made = dyn<Call>(call); made != nullptr && made->is_op()) note_op(path.span, made->op);
   --open_calls_;
   return call;
 }

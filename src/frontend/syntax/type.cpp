@@ -52,7 +52,7 @@ bool Reader::read_dtype(DType& dtype) {
   const Token first = tok_;
   if (at(Tok::Name) && !dtype_constants_.empty()) {
     if (const auto found = dtype_constants_.find(ctx_.name(text(tok_))); found != dtype_constants_.end()) {
-      take();
+      note_name(NameUse::Kind::Constant, span(take()), found->first);
       dtype = found->second;
       return true;
     }
@@ -109,7 +109,7 @@ bool Reader::read_dims(std::vector<const Expr*>& dims) {
     if (at(Tok::Name)) {
       if (const auto found = constants_.find(ctx_.name(text(tok_))); found != constants_.end()) {
         if (const auto* tuple = dyn<MakeTuple>(found->second)) {
-          take();
+          note_name(NameUse::Kind::Constant, span(take()), found->first);
           dims.assign(tuple->elements.begin(), tuple->elements.end());
           return true;
         }
@@ -139,12 +139,15 @@ const Type* Reader::read_type() {
     if (type != nullptr && prev_end_ == end) remember_type(written, type);
     return type;
   }
+  const std::uint32_t begin = tok_.begin;
   lex_.skip_to(end);
   prev_end_ = end;
   has_tok2_ = false;
   tok_ = lex_.next();
   last_known_ = &found->second;
-  return in_buffer(found->second);
+  const Type* type = in_buffer(found->second);
+  note_buffer(begin, written, type);
+  return type;
 }
 
 // The text of the type that begins here if it ends with a bracket, else nothing.
