@@ -23,6 +23,6 @@ std::string list_json(std::string_view what);
 std::string explain(std::string_view name, std::string& guess);
 
 inline constexpr std::string_view kListTopics[] = {"passes", "ops",         "types",  "enums",
-                                                  "forms",  "diagnostics", "targets"};
+                                                   "forms",  "diagnostics", "targets"};
 
 }  // namespace pldc

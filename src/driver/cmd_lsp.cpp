@@ -16,8 +16,9 @@ class LspCommand : public Command {
   }
 
   void add_options(CLI::App& app) override {
-    OptionTable(app).group("Transport").flag("--stdio", stdio_,
-                                             "talk on standard input and output; there is no other way");
+    OptionTable(app)
+        .group("Transport")
+        .flag("--stdio", stdio_, "talk on standard input and output; there is no other way");
   }
 
   int run(Session& session) override { return lsp::Server(session).serve(0); }

@@ -29,8 +29,7 @@ constexpr Fact kForms[] = {
     {"program", "marks the class that holds the program's functions\n\n`@pl.program` above `class NAME:`"},
     {"function",
      "marks a function of the program\n\n`@pl.function(type=pl.FunctionType.InCore)` above `def NAME(...):`"},
-    {"func_attr",
-     "attributes of the function it stands first in\n\n`pl.func_attr({\"key\": value})`"},
+    {"func_attr", "attributes of the function it stands first in\n\n`pl.func_attr({\"key\": value})`"},
     {"dynamic", "a symbol that stands for an extent\n\n`N = pl.dynamic(\"N\")`, before the class"},
     {"range",
      "a sequential loop\n\n`for i in pl.range([start,] stop [, step])`; with init_values=(...) it carries "
@@ -76,9 +75,12 @@ constexpr Fact kForms[] = {
     {"TileView",
      "how a tile differs from what its shape and memory imply\n\n`pl.TileView(valid_shape=[...], "
      "blayout=..., pad=...)` in a type"},
-    {"split", "an optimization of a scope: both vector cores share it\n\n`optimizations=[pl.split(pl.SplitMode.UP_DOWN)]`"},
+    {"split",
+     "an optimization of a scope: both vector cores share "
+     "it\n\n`optimizations=[pl.split(pl.SplitMode.UP_DOWN)]`"},
     {"cross_core_slot",
-     "an optimization of a scope: slots of the pipe between cores\n\n`optimizations=[pl.cross_core_slot(slot_num=4)]`"},
+     "an optimization of a scope: slots of the pipe between "
+     "cores\n\n`optimizations=[pl.cross_core_slot(slot_num=4)]`"},
     {"set_cache_policy", "how the scope it stands in caches a tensor\n\n`pl.set_cache_policy(x, \"...\")`"},
     {"no_dep", "an argument that makes no dependency between tasks\n\n`self.kernel(pl.no_dep(x))`"},
     {"In", "the direction of a parameter that a function reads\n\nIt is the default and not written."},

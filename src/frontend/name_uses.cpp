@@ -26,8 +26,9 @@ void Reader::note_buffer(std::uint32_t type_begin, std::string_view written, con
   if (!Lexer::begins_name(written[name])) return;  // quoted
   std::size_t end = name;
   while (end < written.size() && Lexer::is_name_char(written[end])) ++end;
-  note_var(lex_.span(type_begin + static_cast<std::uint32_t>(name), type_begin + static_cast<std::uint32_t>(end)),
-           memref->base, false);
+  note_var(
+      lex_.span(type_begin + static_cast<std::uint32_t>(name), type_begin + static_cast<std::uint32_t>(end)),
+      memref->base, false);
 }
 
 void Reader::note_functions() {

@@ -33,7 +33,8 @@ enum ItemKind : int {
 // Collects items, each label once.
 class Items {
  public:
-  void add(const std::string& label, ItemKind kind, std::string_view detail = {}, std::string_view about = {}) {
+  void add(const std::string& label, ItemKind kind, std::string_view detail = {},
+           std::string_view about = {}) {
     if (!labels_.insert(label).second) return;
     Json item{{"label", label}, {"kind", kind}};
     if (!detail.empty()) item["detail"] = detail;
@@ -75,12 +76,14 @@ void add_ops_of(Items& items, std::string_view category) {
 void add_short_ops(Items& items, bool pld) {
   for (const OpInfo* op : all_ops()) {
     const bool distributed = op->name.substr(0, 4) == "pld.";
-    if (distributed == pld && is_op_name(pld, leaf_of(op->name)) && op->name.substr(0, 5) != "test.") add_op(items, *op);
+    if (distributed == pld && is_op_name(pld, leaf_of(op->name)) && op->name.substr(0, 5) != "test.")
+      add_op(items, *op);
   }
 }
 
 void add_dtypes(Items& items, std::string_view before) {
-  for (const std::string_view name : dtype_names()) items.add(std::string(before) + std::string(name), kConstantItem, "dtype");
+  for (const std::string_view name : dtype_names())
+    items.add(std::string(before) + std::string(name), kConstantItem, "dtype");
 }
 
 void add_members(Items& items, const EnumFact& e, std::string_view before) {
@@ -97,7 +100,8 @@ void add_words_of(Items& items, bool pld) {
     const bool written = distributed || type.text.substr(0, 3) == "pl.";
     const bool handle = type.text.substr(0, 6) == "handle" || type.text.substr(0, 8) == "event of" ||
                         type.text.substr(0, 10) == "session of";
-    if (distributed == pld && (written || (handle && !pld))) items.add(std::string(type.name), kClassItem, "type", type.text);
+    if (distributed == pld && (written || (handle && !pld)))
+      items.add(std::string(type.name), kClassItem, "type", type.text);
   }
   for (const EnumFact& e : enum_facts()) {
     if ((e.head == "pld") == pld) items.add(std::string(e.name), kEnum, "enumeration", e.text);
@@ -148,12 +152,8 @@ void add_decorator_options(Items& items, const Analysis& analysis, const CallAt&
     std::string_view name;
     std::string_view values;  // an enum's name; empty: none
   };
-  constexpr Option kOptions[] = {{"type", "FunctionType"},
-                                 {"level", "Level"},
-                                 {"role", "Role"},
-                                 {"auto_scope", ""},
-                                 {"external_source", ""},
-                                 {"attrs", ""}};
+  constexpr Option kOptions[] = {{"type", "FunctionType"}, {"level", "Level"},      {"role", "Role"},
+                                 {"auto_scope", ""},       {"external_source", ""}, {"attrs", ""}};
   for (const Option& option : kOptions) {
     if (call.keyword == option.name) {
       const EnumFact* e = find_enum(option.values);
@@ -170,7 +170,8 @@ void add_keywords(Items& items, const Analysis& analysis, const CallAt& call) {
     return std::find(call.given.begin(), call.given.end(), name) != call.given.end();
   };
   if (call.callee.compare(0, 5, "self.") == 0) {
-    if (call.keyword.empty() && !given("device")) items.add("device=", kProperty, "the rank that runs the function");
+    if (call.keyword.empty() && !given("device"))
+      items.add("device=", kProperty, "the rank that runs the function");
     return;
   }
   for (const OpInfo* op : ops_of(analysis, call.callee)) {
@@ -180,7 +181,9 @@ void add_keywords(Items& items, const Analysis& analysis, const CallAt& call) {
     }
     for (std::size_t i = 0; i < op->keyword_count(); ++i) {
       const Keyword& keyword = op->keywords[i];
-      if (!given(keyword.name)) items.add(std::string(keyword.name) + "=", kProperty, keyword_range(keyword.kind).allowed(), op->name);
+      if (!given(keyword.name))
+        items.add(std::string(keyword.name) + "=", kProperty, keyword_range(keyword.kind).allowed(),
+                  op->name);
     }
     for (std::size_t i = 0; i < op->operand_count(); ++i) {
       const Operand& operand = op->operands[i];
@@ -195,7 +198,8 @@ void add_names(Items& items, const Analysis& analysis, std::size_t offset) {
   const Function* function = function_at(analysis, offset);
   const std::size_t begin = function != nullptr ? analysis.local(function->span.begin) : offset;
   std::size_t module_end = analysis.file->text().size();
-  for (const Function& f : analysis.names.functions) module_end = std::min(module_end, analysis.local(f.span.begin));
+  for (const Function& f : analysis.names.functions)
+    module_end = std::min(module_end, analysis.local(f.span.begin));
   for (const NameUse& use : analysis.names.uses) {
     const std::size_t at = analysis.local(use.where.begin);
     if (at >= offset) break;
@@ -207,7 +211,8 @@ void add_names(Items& items, const Analysis& analysis, std::size_t offset) {
 }
 
 void add_words(Items& items, const Analysis& analysis) {
-  for (const char* word : {"for", "if", "elif", "else", "while", "with", "return", "pass", "break", "continue"})
+  for (const char* word :
+       {"for", "if", "elif", "else", "while", "with", "return", "pass", "break", "continue"})
     items.add(word, kKeywordItem);
   items.add(analysis.prefix, kModule, "pypto.language");
   items.add("pld", kModule, "pypto.language.distributed");

@@ -33,7 +33,8 @@ std::string with_parts_before(std::string_view text, std::size_t begin, std::str
 
 // Words that begin a statement when they are the first on their line: an unclosed bracket before them is not theirs.
 bool begins_statement(std::string_view word) {
-  constexpr std::string_view kWords[] = {"def", "class", "for", "while", "if", "with", "return", "else", "elif"};
+  constexpr std::string_view kWords[] = {"def",  "class",  "for",  "while", "if",
+                                         "with", "return", "else", "elif"};
   return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
 }
 

@@ -24,11 +24,11 @@ std::string typed_path(std::string_view text, std::size_t offset);
 
 // The brackets that are open at `offset` and belong to a call or a decorator: the innermost.
 struct CallAt {
-  std::string callee;               // "pl.tile.load", "self.kernel"; empty: there is none
-  bool decorator = false;           // behind an '@'
-  std::size_t argument = 0;         // commas before the place
-  std::string keyword;              // "mode" behind `mode=`; empty: the argument has none (yet)
-  std::vector<std::string> given;   // keywords that stand in the call so far
+  std::string callee;              // "pl.tile.load", "self.kernel"; empty: there is none
+  bool decorator = false;          // behind an '@'
+  std::size_t argument = 0;        // commas before the place
+  std::string keyword;             // "mode" behind `mode=`; empty: the argument has none (yet)
+  std::vector<std::string> given;  // keywords that stand in the call so far
 };
 CallAt call_at(const Analysis& analysis, std::size_t offset);
 

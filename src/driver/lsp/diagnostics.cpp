@@ -8,8 +8,9 @@ Json diagnostic(const Document& document, const Analysis& analysis, const Diagno
   Json related = Json::array();
   for (const RelatedPlace& note : d.notes) {
     if (note.span.valid()) {
-      related.push_back({{"location", {{"uri", document.uri()}, {"range", document.range(analysis, note.span)}}},
-                         {"message", note.message}});
+      related.push_back(
+          {{"location", {{"uri", document.uri()}, {"range", document.range(analysis, note.span)}}},
+           {"message", note.message}});
     } else {
       message += "\nnote: " + note.message;
     }

@@ -57,7 +57,8 @@ std::string code_block(std::string_view text) { return fmt::format("```pld\n{}\n
 std::string written(const Analysis& analysis, const OpInfo& op) {
   const std::string_view leaf = leaf_of(op.name);
   const bool word = leaf == "and" || leaf == "or" || leaf == "not";
-  return (op.name.substr(0, 4) == "pld." ? "" : analysis.prefix + ".") + std::string(op.name) + (word ? "_" : "");
+  return (op.name.substr(0, 4) == "pld." ? "" : analysis.prefix + ".") + std::string(op.name) +
+         (word ? "_" : "");
 }
 
 OpId op_of(const Analysis& analysis, std::string_view path) {
@@ -76,7 +77,8 @@ std::vector<const OpInfo*> ops_of(const Analysis& analysis, std::string_view pat
   if (rest.find('.') != std::string_view::npos || !is_op_name(pld, rest)) return found;
   for (const OpInfo* op : all_ops()) {
     const bool distributed = op->name.substr(0, 4) == "pld.";
-    if (distributed == pld && leaf_of(op->name) == rest && op->name.substr(0, 5) != "test.") found.push_back(op);
+    if (distributed == pld && leaf_of(op->name) == rest && op->name.substr(0, 5) != "test.")
+      found.push_back(op);
   }
   // A name that only people write.
   if (found.empty()) {
@@ -95,8 +97,8 @@ std::vector<const OpInfo*> ops_called(const Analysis& analysis, std::string_view
 std::string op_markdown(const OpInfo& op) {
   const std::string text = explained(op.name);
   // The signature stands first, so not again as the example.
-  return code_block(signature(op)) +
-         markdown_of(std::string_view(text).substr(text.find('\n') + 1, text.find("\nexample:") - text.find('\n')));
+  return code_block(signature(op)) + markdown_of(std::string_view(text).substr(
+                                         text.find('\n') + 1, text.find("\nexample:") - text.find('\n')));
 }
 
 std::string keyword_markdown(const OpInfo& op, const Keyword& keyword) {
@@ -115,8 +117,8 @@ std::string word_markdown(const Analysis& analysis, std::string_view path) {
   const std::size_t dot = rest.find('.');
   const std::string_view first = rest.substr(0, dot);
   if (const EnumFact* e = find_enum(first)) {
-    std::string out = fmt::format("`{}.{}`: {}\n\nmembers: {}\n", e->head, e->name, e->text,
-                                  fmt::join(e->members, ", "));
+    std::string out =
+        fmt::format("`{}.{}`: {}\n\nmembers: {}\n", e->head, e->name, e->text, fmt::join(e->members, ", "));
     if (dot == std::string_view::npos) return out;
     const std::string_view member = rest.substr(dot + 1);
     const bool known = std::find(e->members.begin(), e->members.end(), member) != e->members.end();

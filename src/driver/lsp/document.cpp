@@ -111,7 +111,8 @@ bool Document::take_unpublished() {
 }
 
 Json Document::range(std::size_t begin, std::size_t end) const {
-  return {{"start", to_json(lines_.position(begin))}, {"end", to_json(lines_.position(std::max(begin, end)))}};
+  return {{"start", to_json(lines_.position(begin))},
+          {"end", to_json(lines_.position(std::max(begin, end)))}};
 }
 
 Json Document::range(const Analysis& analysis, Span span) const {

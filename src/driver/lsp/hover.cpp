@@ -20,7 +20,8 @@ std::string about_variable(const Analysis& analysis, const NameUse& use) {
   std::string type = type_text(use.var->type);
   if (param != nullptr) {
     what = "parameter";
-    if (param->direction != ParamDirection::In) type = fmt::format("pl.{}[{}]", name_of(param->direction), type);
+    if (param->direction != ParamDirection::In)
+      type = fmt::format("pl.{}[{}]", name_of(param->direction), type);
   } else if (use.var->is_iter_arg) {
     what = "carried by a loop";
   } else {
@@ -81,14 +82,16 @@ Json hover(const Document& document, const Analysis& analysis, const Json& param
   if (comment_at(analysis, offset) != nullptr) {
     // Dumps of several stages are headed by comments that name passes.
     about = pass_markdown(text.substr(word.begin, word.end - word.begin));
-  } else if (const NameUse* use = use_at(analysis, offset); use != nullptr && string_at(analysis, offset) == nullptr) {
+  } else if (const NameUse* use = use_at(analysis, offset);
+             use != nullptr && string_at(analysis, offset) == nullptr) {
     about = about_name(analysis, *use);
     begin = analysis.local(use->where.begin);
     end = analysis.local(use->where.end);
   } else {
     if (word.path.find('.') == std::string::npos) about = about_keyword(analysis, word);
     if (about.empty()) {
-      for (const OpInfo* op : ops_of(analysis, word.path)) about += (about.empty() ? "" : "\n---\n") + op_markdown(*op);
+      for (const OpInfo* op : ops_of(analysis, word.path))
+        about += (about.empty() ? "" : "\n---\n") + op_markdown(*op);
     }
     if (about.empty()) about = word_markdown(analysis, word.path);
   }

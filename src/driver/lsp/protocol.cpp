@@ -9,7 +9,8 @@ const Json& member(const Json& value, const char* key, Json::value_t type, const
   if (!value.is_object()) throw RequestError(kInvalidParams, fmt::format("'{}' is wanted of an object", key));
   const auto found = value.find(key);
   if (found == value.end()) throw RequestError(kInvalidParams, fmt::format("'{}' is missing", key));
-  if (found->type() != type) throw RequestError(kInvalidParams, fmt::format("'{}' is not {}", key, type_name));
+  if (found->type() != type)
+    throw RequestError(kInvalidParams, fmt::format("'{}' is not {}", key, type_name));
   return *found;
 }
 

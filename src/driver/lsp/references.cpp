@@ -5,7 +5,8 @@
 namespace pldc::lsp {
 namespace {
 
-std::vector<const NameUse*> places_at(const Document& document, const Analysis& analysis, const Json& params) {
+std::vector<const NameUse*> places_at(const Document& document, const Analysis& analysis,
+                                      const Json& params) {
   const NameUse* use = use_at(analysis, document.lines().offset(position_at(params, "position")));
   if (use == nullptr) return {};
   if (use->kind != NameUse::Kind::Op) return places_of(analysis, *use);

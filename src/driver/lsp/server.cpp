@@ -81,7 +81,8 @@ template <class Work>
 auto guarded(Session& session, const Document& document, Work&& work) {
   std::string what;
   const CrashScope scope(session.env().crash_directory, {"check", document.name()},
-                         session.env().variable("PLDC_VERIFY").value_or(""), document.name(), document.text());
+                         session.env().variable("PLDC_VERIFY").value_or(""), document.name(),
+                         document.text());
   try {
     return work();
   } catch (const RequestError&) {
@@ -143,7 +144,8 @@ void Server::take_frames() {
     if (!frame->good) {
       queue_.push_back({Json(Json::value_t::discarded), frame->body});
     } else if (too_deep(frame->body)) {
-      queue_.push_back({Json(Json::value_t::discarded), fmt::format("nested more than {} deep", kDeepestJson)});
+      queue_.push_back(
+          {Json(Json::value_t::discarded), fmt::format("nested more than {} deep", kDeepestJson)});
     } else {
       queue(Json::parse(frame->body, nullptr, false));
     }
@@ -156,9 +158,8 @@ void Server::queue(Json message) {
     return;
   }
   if (message.is_object() && message.value("method", Json()) == "$/cancelRequest") {
-    const Json id = message.value("params", Json::object()).is_object()
-                        ? message["params"].value("id", Json())
-                        : Json();
+    const Json id =
+        message.value("params", Json::object()).is_object() ? message["params"].value("id", Json()) : Json();
     for (Pending& pending : queue_) {
       if (pending.message.is_object() && pending.message.contains("method") && usable_id(id) &&
           pending.message.value("id", Json()) == id) {
@@ -200,7 +201,8 @@ void Server::handle(Pending pending) {
   }
   if (id != message.end() && !usable_id(*id))
     return fail(nullptr, kInvalidRequest, "the id of a request is a number or a string");
-  if (!method->is_string()) return fail(id != message.end() ? *id : Json(), kInvalidRequest, "a method is a string");
+  if (!method->is_string())
+    return fail(id != message.end() ? *id : Json(), kInvalidRequest, "a method is a string");
   const Json params = message.value("params", Json());
   if (!params.is_null() && !params.is_structured())
     return fail(id != message.end() ? *id : Json(), kInvalidRequest, "the parameters are an object");
@@ -214,7 +216,8 @@ void Server::call(const Json& id, const std::string& method, const Json& params)
   if (method == "initialize") {
     if (state_ != State::New) return fail(id, kInvalidRequest, "it is initialized already");
     state_ = State::Running;
-    return reply(id, {{"capabilities", capabilities()}, {"serverInfo", {{"name", "pldc"}, {"version", kVersion}}}});
+    return reply(
+        id, {{"capabilities", capabilities()}, {"serverInfo", {{"name", "pldc"}, {"version", kVersion}}}});
   }
   if (state_ == State::New) return fail(id, kNotInitialized, "the first request is 'initialize'");
   if (state_ != State::Running) return fail(id, kInvalidRequest, "it is shut down");
@@ -234,7 +237,8 @@ Json Server::answer(const std::string& method, const Json& params) {
     throw RequestError(kMethodNotFound, fmt::format("there is no method '{}'", method));
   Document* document = find(params);
   if (document == nullptr)
-    throw RequestError(kInvalidParams, fmt::format("'{}' is not open", text_at(params["textDocument"], "uri")));
+    throw RequestError(kInvalidParams,
+                       fmt::format("'{}' is not open", text_at(params["textDocument"], "uri")));
   return guarded(session_, *document, [&] { return answer_about(*document, method, params); });
 }
 

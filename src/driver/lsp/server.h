@@ -57,8 +57,8 @@ class Server {
   std::deque<Pending> queue_;
   std::map<std::string, std::unique_ptr<Document>, std::less<>> documents_;
   State state_ = State::New;
-  bool at_end_ = false;      // the client has closed its end
-  int code_ = kBadInput;     // until it has said `shutdown` and `exit`
+  bool at_end_ = false;   // the client has closed its end
+  int code_ = kBadInput;  // until it has said `shutdown` and `exit`
   std::chrono::steady_clock::time_point next_analysis_{};
 };
 

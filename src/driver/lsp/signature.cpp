@@ -10,7 +10,8 @@
 namespace pldc::lsp {
 namespace {
 
-Json information(const std::string& label, const std::vector<std::string>& parameters, const std::string& about) {
+Json information(const std::string& label, const std::vector<std::string>& parameters,
+                 const std::string& about) {
   Json list = Json::array();
   std::size_t from = label.find('(');
   for (const std::string& parameter : parameters) {
@@ -26,7 +27,8 @@ Json information(const std::string& label, const std::vector<std::string>& param
 std::vector<std::string> parameters_of(const OpInfo& op) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < op.operand_count(); ++i) names.emplace_back(op.operands[i].name);
-  for (std::size_t i = 0; i < op.keyword_count(); ++i) names.push_back(std::string(op.keywords[i].name) + "=");
+  for (std::size_t i = 0; i < op.keyword_count(); ++i)
+    names.push_back(std::string(op.keywords[i].name) + "=");
   return names;
 }
 
@@ -52,7 +54,8 @@ Json signature_help(const Document& document, const Analysis& analysis, const Js
     const Function* f = find_function(analysis, std::string_view(call.callee).substr(5));
     if (f == nullptr) return nullptr;
     const Signature signature = signature_of(*f);
-    signatures.push_back(information(signature.text, signature.parameters, std::string(name_of(f->func_type))));
+    signatures.push_back(
+        information(signature.text, signature.parameters, std::string(name_of(f->func_type))));
     active = active_in(signature.parameters, call);
   } else {
     for (const OpInfo* op : ops_of(analysis, call.callee)) {

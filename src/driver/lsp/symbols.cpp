@@ -40,13 +40,16 @@ Json document_symbol(const Document& document, const Analysis& analysis, const J
   Json out = Json::array();
   const NameUses& names = analysis.names;
   std::size_t functions_begin = analysis.file->text().size();
-  for (const Function& f : names.functions) functions_begin = std::min(functions_begin, analysis.local(f.span.begin));
+  for (const Function& f : names.functions)
+    functions_begin = std::min(functions_begin, analysis.local(f.span.begin));
   for (const NameUse& use : names.uses) {
     if (analysis.local(use.where.begin) >= functions_begin) break;
-    const bool declared = use.defines && (use.kind == NameUse::Kind::Constant || use.kind == NameUse::Kind::Variable);
+    const bool declared =
+        use.defines && (use.kind == NameUse::Kind::Constant || use.kind == NameUse::Kind::Variable);
     if (!declared) continue;
     const Json range = document.range(analysis, use.where);
-    out.push_back(symbol(analysis.text(use.where), use.var != nullptr ? "symbol" : "constant", kConstant, range, range));
+    out.push_back(symbol(analysis.text(use.where), use.var != nullptr ? "symbol" : "constant", kConstant,
+                         range, range));
   }
   Json functions = Json::array();
   for (const Function& f : names.functions) functions.push_back(function_symbol(document, analysis, f));
