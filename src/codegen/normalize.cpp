@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "codegen/lanes/lanes.h"
 #include "codegen/operation_kernels.h"
 #include "codegen/results.h"
 #include "ir/auto_name.h"
@@ -251,7 +252,9 @@ const Program* normalize_for_codegen(Context& context, const Program* program, D
         "pass a slice of the larger tensor, or take the strides off the kernel's parameter");
     return nullptr;
   }
-  return results_to_parameters(context, program);
+  PassEnv env{context, diags, options};
+  program = both_lanes(env, program);
+  return program != nullptr ? results_to_parameters(context, program) : nullptr;
 }
 
 }  // namespace pldc

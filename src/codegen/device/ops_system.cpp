@@ -228,16 +228,21 @@ namespace {
 
 // ---- pipes between cores ----------------------------------------------------------------------------------------
 
+// Where the second lane's half begins: given, or half of what the tile has without its padding; 0: half of the tile.
+std::int64_t second_half(const OpCall& op, const TileRef& whole, std::int64_t split) {
+  const std::int64_t given = keyword_int(op, "lane_stride", 0);
+  if (given != 0 || (split != 1 && split != 2)) return given;
+  const std::int64_t extent = split == 1 ? whole.ir_rows : whole.ir_cols;
+  const std::int64_t padded = split == 1 ? whole.form.rows : whole.form.cols;
+  return extent != padded ? (extent + 1) / 2 : 0;
+}
+
 // ToAIV or ToAIC: where the data goes.
 bool push(KernelBody& body, const OpCall& op) {
   const bool to_aiv = op.call->op == OpId::tile_tpush_to_aiv;
   const TileRef tile = body.tile(op.arg(0));
   const std::int64_t split = keyword_int(op, "split", 0);
-  // Where the second lane's half begins: given, or half of what the tile has without its padding.
-  std::int64_t stride = to_aiv ? keyword_int(op, "lane_stride", 0) : 0;
-  const std::int64_t whole = split == 1 ? tile.ir_rows : tile.ir_cols;
-  const std::int64_t padded = split == 1 ? tile.form.rows : tile.form.cols;
-  if (to_aiv && stride == 0 && (split == 1 || split == 2) && whole != padded) stride = (whole + 1) / 2;
+  const std::int64_t stride = to_aiv ? second_half(op, tile, split) : 0;
   body.place();
   body.alone(fmt::format("TPUSH<PipeDir::{}, {}>(args, {}, {}{});", to_aiv ? "ToAIV" : "ToAIC",
                          keyword_int(op, "id", 0), tile.name, split,
@@ -318,11 +323,35 @@ bool syncall(KernelBody& body, const OpCall&) {
 
 bool nothing(KernelBody&, const OpCall&) { return true; }
 
-// The two halves of a split region meet here, which only separate kernels can do.
-bool split_region(KernelBody& body, const OpCall& op) {
+// Hands data between the matrix core and the vector lanes: a device needs a kernel for each core, which ExpandMixedKernel
+// makes. The simulator's one core does the work of all after both_lanes() has made both halves values.
+bool refuse_split(KernelBody& body, const OpCall& op) {
   body.env.diags.report<diag::kernel_split>(op.span(), op.info().name, body.kernel.name.text())
       .help("run the passes up to ExpandMixedKernel");
   return false;
+}
+
+bool shard(KernelBody& body, const OpCall& op) {
+  const AttrValue* lane = find_attr(op.call->attrs, "lane");
+  if (lane == nullptr || body.env.options.target == Target::Ascend) return refuse_split(body, op);
+  const std::int64_t split = keyword_int(op, "split", 0);
+  const TileRef whole = body.tile(op.arg(0));
+  const TileRef half = body.result(op.result);
+  body.place();
+  body.alone(fmt::format("pld_shard({}, {}, {}, {}, {});", half.name, whole.name, split, lane->integer,
+                         second_half(op, whole, split)));
+  return true;
+}
+
+bool gather(KernelBody& body, const OpCall& op) {
+  if (op.args() != 2 || body.env.options.target == Target::Ascend) return refuse_split(body, op);
+  const TileRef first = body.tile(op.arg(0));
+  const TileRef second = body.tile(op.arg(1));
+  const TileRef whole = body.result(op.result);
+  body.place();
+  body.alone(fmt::format("pld_gather({}, {}, {}, {});", whole.name, first.name, second.name,
+                         keyword_int(op, "split", 0)));
+  return true;
 }
 
 constexpr OpEmitter kSystemOps[] = {
@@ -354,15 +383,15 @@ constexpr OpEmitter kSystemOps[] = {
     {OpId::system_syncall, syncall},
     {OpId::system_tfree_to_aic, release},
     {OpId::system_tfree_to_aiv, release},
-    {OpId::tensor_aic_gather, split_region},
-    {OpId::tensor_aiv_shard, split_region},
+    {OpId::tensor_aic_gather, gather},
+    {OpId::tensor_aiv_shard, shard},
     {OpId::tensor_dim, scalar},
     {OpId::tensor_get_block_idx, scalar},
     {OpId::tensor_get_block_num, scalar},
     {OpId::tensor_get_subblock_idx, scalar},
     {OpId::tensor_read, scalar},
-    {OpId::tile_aic_gather, split_region},
-    {OpId::tile_aiv_shard, split_region},
+    {OpId::tile_aic_gather, gather},
+    {OpId::tile_aiv_shard, shard},
     {OpId::tile_get_block_idx, scalar},
     {OpId::tile_get_block_num, scalar},
     {OpId::tile_get_subblock_idx, scalar},

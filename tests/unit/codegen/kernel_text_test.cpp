@@ -265,11 +265,6 @@ std::string errors_of(const std::string& params, const std::string& body) {
 }  // namespace
 
 TEST_CASE("what a kernel cannot do is refused by name", "[kernel][errors]") {
-  CHECK(has(
-      errors_of(
-          kInOut,
-          "t = pl.load(x, [0, 0], [16, 64])\nu = pl.tile.aiv_shard(t, split=1)\npl.store(u, [0, 0], y)\n"),
-      "PLD0770 tile.aiv_shard"));
   CHECK(has(errors_of("x: pl.Tensor[[16, 20], pl.FP32], y: pl.Out[pl.Tensor[[16, 40], pl.INT16]]",
                       "t = pl.load(x, [0, 0], [16, 20], target_memory=pl.Mem.Mat)\n"
                       "pl.store(pl.tile.reinterpret_view(t, dtype=pl.INT16), [0, 0], y)\n"),

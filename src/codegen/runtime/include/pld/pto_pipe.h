@@ -2,7 +2,7 @@
 //
 // FIFOs between the cube core and the vector lanes of one block. A message is a copy of a tile's valid box.
 // Split codes: 0 whole tile, 1 halves by rows, 2 halves by columns; lane L takes or gives the half that
-// starts at L * ceil(extent / 2).
+// starts at L * ceil(extent / 2). A block with one lane only, as before SplitVectorKernel, hands over whole tiles.
 #pragma once
 #include "pld/abi.h"
 #include "pld/pto_move.h"
@@ -34,14 +34,38 @@ enum class PipeDir { ToAIV, ToAIC };
 
 namespace impl {
 
+struct Box {
+  int64_t row, col, rows, cols;
+};
+
+// The half of a tile that a lane gets. `stride`: where the second one begins; 0: half of the tile.
 template <class T>
-inline void send(PipeDir dir, int id, int lane, const T& t, int64_t row, int64_t col, int64_t rows,
-                 int64_t cols) {
+inline Box half_of(const T& t, int split, int64_t stride, int lane) {
+  const int64_t rows = t.GetValidRow(), cols = t.GetValidCol();
+  if (split == 1 || split == 3) {
+    const int64_t box = stride > 0 ? stride : ((split == 3 ? rows : int64_t{T::Rows}) + 1) / 2;
+    const int64_t first = lane * box < rows ? lane * box : rows;
+    return {first, 0, rows - first < box ? rows - first : box, cols};
+  }
+  if (split == 2 || split == 4) {
+    const int64_t box = stride > 0 ? stride : ((split == 4 ? cols : int64_t{T::Cols}) + 1) / 2;
+    const int64_t first = lane * box < cols ? lane * box : cols;
+    return {0, first, rows, cols - first < box ? cols - first : box};
+  }
+  return {0, 0, rows, cols};
+}
+
+template <class T>
+inline typename T::DType* corner(const T& t, int64_t row, int64_t col) {
+  return t.data() + row * T::row_step + col * T::col_step;
+}
+
+template <class T>
+inline void send(PipeDir dir, int id, int lane, const T& t, const Box& box) {
   using E = typename T::DType;
-  ::pld::sim::Message* m = ::pld::sim::new_message(rows, cols, static_cast<int32_t>(sizeof(E)));
-  copy_box(reinterpret_cast<E*>(m->data), cols, int64_t{1},
-           static_cast<const E*>(t.data()) + row * T::row_step + col * T::col_step, T::row_step, T::col_step,
-           rows, cols);
+  ::pld::sim::Message* m = ::pld::sim::new_message(box.rows, box.cols, static_cast<int32_t>(sizeof(E)));
+  copy_box(reinterpret_cast<E*>(m->data), box.cols, int64_t{1}, corner(t, box.row, box.col), T::row_step,
+           T::col_step, box.rows, box.cols);
   ::pld::sim::push(static_cast<int>(dir), id, lane, m);
 }
 
@@ -70,23 +94,12 @@ inline void set_valid(T& t, int64_t rows, int64_t cols) {
 template <PipeDir DIR, int ID, class T>
 inline void TPUSH([[maybe_unused]] const int64_t* args, const T& t, int split,
                   [[maybe_unused]] int64_t stride = 0) {
-  const int64_t rows = t.GetValidRow(), cols = t.GetValidCol();
   if constexpr (DIR == PipeDir::ToAIC) {
-    impl::send(DIR, ID, get_sub_block_id(args), t, 0, 0, rows, cols);
+    impl::send(DIR, ID, get_sub_block_id(args), t, impl::half_of(t, 0, 0, 0));
   } else {
-    for (int lane = 0; lane < ::pld::sim::lanes(); ++lane) {
-      if (split == 1 || split == 3) {
-        const int64_t box = stride > 0 ? stride : ((split == 3 ? rows : int64_t{T::Rows}) + 1) / 2;
-        const int64_t first = lane * box < rows ? lane * box : rows;
-        impl::send(DIR, ID, lane, t, first, 0, rows - first < box ? rows - first : box, cols);
-      } else if (split == 2 || split == 4) {
-        const int64_t box = stride > 0 ? stride : ((split == 4 ? cols : int64_t{T::Cols}) + 1) / 2;
-        const int64_t first = lane * box < cols ? lane * box : cols;
-        impl::send(DIR, ID, lane, t, 0, first, rows, cols - first < box ? cols - first : box);
-      } else {
-        impl::send(DIR, ID, lane, t, 0, 0, rows, cols);
-      }
-    }
+    const int lanes = ::pld::sim::lanes();
+    for (int lane = 0; lane < lanes; ++lane)
+      impl::send(DIR, ID, lane, t, impl::half_of(t, lanes > 1 ? split : 0, stride, lane));
   }
 }
 
@@ -97,11 +110,12 @@ inline void TPOP([[maybe_unused]] const int64_t* args, T& t, int split) {
   const ::pld::sim::Message& m = ::pld::sim::pop(dir, ID, lane);
   const int64_t rows = m.rows, cols = m.cols;
   impl::receive(t, m, 0, 0);
-  if (DIR == PipeDir::ToAIC && split == 1) {
+  if (DIR == PipeDir::ToAIV || ::pld::sim::lanes() < 2) split = 0;
+  if (split == 1) {
     const ::pld::sim::Message& second = ::pld::sim::pop(dir, ID, 1);
     impl::receive(t, second, rows, 0);
     impl::set_valid(t, rows + second.rows, cols);
-  } else if (DIR == PipeDir::ToAIC && split == 2) {
+  } else if (split == 2) {
     const ::pld::sim::Message& second = ::pld::sim::pop(dir, ID, 1);
     impl::receive(t, second, 0, cols);
     impl::set_valid(t, rows, cols + second.cols);
@@ -115,6 +129,41 @@ template <PipeDir DIR, int ID>
 inline void TFREE(const int64_t*) {}
 
 }  // namespace pto
+
+// Handing over where one core does the work of the matrix core and of both lanes: a lane's half of a tile, and the tile that
+// the halves of both lanes are.
+namespace pto::impl {
+
+template <class D, class S>
+inline void put_box(const D& d, int64_t row, int64_t col, const S& s, const Box& box) {
+  if (row + box.rows > D::Rows || col + box.cols > D::Cols) {
+    ::pld::sim::fail(
+        "a part of shape [%lld, %lld] does not fit at [%lld, %lld] into a tile of shape [%d, %d]",
+        static_cast<long long>(box.rows), static_cast<long long>(box.cols), static_cast<long long>(row),
+        static_cast<long long>(col), D::Rows, D::Cols);
+  }
+  copy_box(corner(d, row, col), D::row_step, D::col_step, corner(s, box.row, box.col), S::row_step,
+           S::col_step, box.rows, box.cols);
+}
+
+}  // namespace pto::impl
+
+template <class D, class S>
+inline void pld_shard(D& half, const S& whole, int split, int lane, int64_t stride) {
+  const pto::impl::Box box = pto::impl::half_of(whole, split, stride, lane);
+  pto::impl::put_box(half, 0, 0, whole, box);
+  pto::impl::set_valid(half, box.rows, box.cols);
+}
+
+template <class D, class S, class S2>
+inline void pld_gather(D& whole, const S& first, const S2& second, int split) {
+  const pto::impl::Box a = pto::impl::half_of(first, 0, 0, 0), b = pto::impl::half_of(second, 0, 0, 0);
+  pto::impl::put_box(whole, 0, 0, first, a);
+  const int64_t row = split == 1 ? a.rows : 0, col = split == 2 ? a.cols : 0;
+  if (row > 0 || col > 0) pto::impl::put_box(whole, row, col, second, b);
+  const int64_t rows = split == 1 ? a.rows + b.rows : a.rows;
+  pto::impl::set_valid(whole, rows, split == 2 ? a.cols + b.cols : a.cols);
+}
 
 // Barrier over all blocks and cores of the launch; counting event between the cores of a block.
 inline void pld_syncall() { ::pld::sim::sync_all(); }
