@@ -189,7 +189,7 @@ class Units:
         (self.work / "source").mkdir(exist_ok=True)
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
             waiting = [pool.submit(self.build, self.include / f"pld/{name}.cpp", optimize)
-                       for name, optimize in (("runtime", "-O1"), ("launcher", "-O0"))]
+                       for name, optimize in (("runtime", "-O1"), ("watch", "-O0"), ("launcher", "-O0"))]
             objects = []
             for kind in ("kernels", "chips", "host"):
                 if kind == "host":  # what needs a broken part is broken
