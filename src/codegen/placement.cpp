@@ -483,6 +483,11 @@ class TilePlacer {
     used = std::max(used, b.address + b.bytes);
   }
 
+  bool has_products() const {
+    return std::any_of(buffers_.begin(), buffers_.end(),
+                       [](const Buffer& b) { return b.space == MemSpace::Acc; });
+  }
+
   bool check_sizes() {
     bool good = true;
     for (std::size_t s = 0; s < std::size(kMemSpaceNames); ++s) {
@@ -491,7 +496,9 @@ class TilePlacer {
                            return b.from_text && b.space == space;
                          });
       const bool l0 = space == MemSpace::Left || space == MemSpace::Right || space == MemSpace::Acc;
-      out_.may_be_large_[s] = simulated_ && l0 && !given;
+      // What the pipeline cuts into pieces: products, their operands, and what is made of them.
+      const bool cut = l0 || (has_products() && (space == MemSpace::Mat || space == MemSpace::Vec));
+      out_.may_be_large_[s] = simulated_ && cut && !given;
       if (!out_.is_large(space)) continue;
       if (out_.may_be_large(space)) {
         diags_

@@ -60,7 +60,7 @@ std::uint64_t space_bytes(MemSpace space);
 
 // False after an error: a memory is too small (the message names kernel, memory and bytes), or a tile has an extent that
 // is not constant. `simulated`: the L0 memories, for which AutoTileMatmulL0 cuts products into pieces, may be as large as
-// it takes; that is a warning.
+// it takes, and in a kernel with products the others too; that is a warning.
 bool place_tiles(Context& context, DiagSink& diags, const Function* kernel, TilePlacement& placement,
                  bool simulated = false);
 

@@ -26,18 +26,25 @@ import subprocess
 import sys
 import tempfile
 
+import numpy as np
+
 from programs import ROOT, default_corpus
 from texts_units import Units
 
 NOT_RUN = pathlib.Path(__file__).with_name("texts_not_run.txt")
 
-# Scalars that make a program do more than the fill of --random (at least 1) does; by PROGRAM or PROGRAM:ENTRY.
+# Scalars that make a program do more than the fill of --random (at least 1) does, or stay inside of its tiles.
 SCALARS = {
+    "tile_canonicalize_tile_slice_col_expand": {"n": 1},
+    "tile_canonicalize_tile_slice_matmul": {"n": 1},
     "pass_cluster_spmd_in_cluster": {"n": 2},
     "tile_convert_tensor_to_tile_ops_slice": {"n": 2},
     "tile_flatten_tile_nd_to_2d_elementwise": {"n": 1},
     "tile_flatten_tile_nd_to_2d_valid": {"n": 2},
 }
+
+# Inputs that are indices, with the number of rows or columns that they choose among.
+INDICES = {"tile_convert_tensor_to_tile_ops_gather_axes": {"i0": 4, "i1": 3}}
 
 # What may change rounding, and how far.
 ROUNDING = ("LegalizeTileCast", "AutoTileMatmulL0")
@@ -213,15 +220,20 @@ class Run:
         self.texts = []
         self.fresh = []  # outputs whose reference this run gave
 
-    def arguments(self):
+    def arguments(self, work):
         timeout = 2 if self.texts[0].endless else 60
         words = ["--random=1", "--check=bounds", f"--timeout={timeout}", f"--entry={self.entry['name']}"]
         if self.ranks:
             words.append(f"--ranks={self.ranks}")
-        scalars = SCALARS.get(self.program, {})
+        scalars, indices = SCALARS.get(self.program, {}), INDICES.get(self.program, {})
         for parameter in self.entry["parameters"]:
             if parameter["kind"] == "scalar" and parameter["name"] in scalars:
                 words += ["--scalar", f"{parameter['name']}={scalars[parameter['name']]}"]
+            if parameter["name"] in indices:
+                path = work / f"{self.program}_{parameter['name']}.npy"
+                generator = np.random.default_rng(1)
+                np.save(path, generator.integers(0, indices[parameter["name"]], parameter["shape"], np.int32))
+                words += ["--in", f"{parameter['name']}={path}"]
         return words
 
 
@@ -275,7 +287,7 @@ class Suite:
                 if new:
                     files = {name: self.options.work / f"reference_{at}_{name}.npy" for name in new}
                     words = [w for name, path in files.items() for w in ("--out", f"{name}={path}")]
-                    runs.append((group[turn], group[turn].arguments() + words, references, files))
+                    runs.append((group[turn], group[turn].arguments(self.options.work) + words, references, files))
             results = self.run_all([run[:2] for run in runs])
             for (run, _, references, files), good in zip(runs, results):
                 made.add(id(run))
@@ -294,7 +306,8 @@ class Suite:
                         for text in run.texts:
                             text.failures.append("no output in common with the texts before")
                     tolerance = TOLERANCE if run.tolerant else ["--rtol", "0", "--atol", "0"]
-                    runs.append((run, run.arguments() + tolerance + [w for e in expected for w in ("--expect", e)]))
+                    words = tolerance + [w for e in expected for w in ("--expect", e)]
+                    runs.append((run, run.arguments(self.options.work) + words))
         self.run_all(runs)
         return count + len(runs)
 

@@ -287,6 +287,24 @@ TEMPLATE_TEST_CASE("comparison and selection", "", float, half, int32_t, int16_t
   }
 }
 
+TEST_CASE("a mask may lie where the operand does") {
+  Tile<TileType::Vec, float, 3, 64> a;
+  Tile<TileType::Vec, uint8_t, 3, 32> mask;
+  TASSIGN(a, 0);
+  TASSIGN(mask, 0);
+  const auto is_set = [](int i, int j) { return (i * 7 + j) % 3 == 0; };
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 64; ++j) a.at(i, j) = is_set(i, j) ? 1.0f : 0.0f;
+  }
+  TCMPS(mask, a, 0.0f, CmpMode::NE);
+  long wrong = 0;
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 64; ++j) wrong += (((mask.at(i, j / 8) >> (j % 8)) & 1) != 0) != is_set(i, j);
+  }
+  CHECK(wrong == 0);
+  CHECK(mask.at(2, 31) == 0);
+}
+
 TEST_CASE("matrix products") {
   const auto run = [](auto element, auto accumulator) {
     using T = decltype(element);

@@ -296,8 +296,8 @@ class KernelBody {
   std::uint64_t own_[16] = {};  // first free byte after the placement and the memory given out by own_memory
   std::uint64_t scratch_[16] = {};  // of the current operation
   std::set<std::string> memory_reported_;
-  std::map<std::string, MemSpace> l0_tiles_;  // variables in memories that may be large
-  std::uint64_t reserved_[16] = {};           // the most that reserve() has given out
+  std::map<std::string, MemSpace> movable_tiles_;  // variables in memories that may be large
+  std::uint64_t reserved_[16] = {};                // the most that reserve() has given out
 };
 
 // What emits an operation; false after an error was reported.

@@ -95,13 +95,13 @@ std::string KernelBody::assign_text(const std::string& name, const TileForm& for
                                     const std::string& offset) {
   std::string at = hex(form, address);
   if (!offset.empty()) at += fmt::format(" + static_cast<uint64_t>({})", offset);
-  if (env.placement.may_be_large(form.space)) l0_tiles_.emplace(name, form.space);
+  if (env.placement.may_be_large(form.space)) movable_tiles_.emplace(name, form.space);
   return fmt::format("TASSIGN({}, {});", name, at);
 }
 
 std::string KernelBody::with_large_memories(const std::string& text) const {
   std::map<MemSpace, std::pair<std::string, std::uint64_t>> large;  // name and bytes
-  for (const auto& [name, space] : l0_tiles_) {
+  for (const auto& [name, space] : movable_tiles_) {
     const std::uint64_t bytes =
         std::max(env.placement.used(space), reserved_[static_cast<std::size_t>(space)]);
     if (bytes > space_bytes(space)) large[space] = {fmt::format("large_{}", name_of(space)), bytes};
@@ -118,8 +118,8 @@ std::string KernelBody::with_large_memories(const std::string& text) const {
     const std::size_t call = line.find_first_not_of(' ');
     if (call != std::string::npos && line.compare(call, kAssign.size(), kAssign) == 0) {
       const std::size_t first = call + kAssign.size();
-      const auto tile = l0_tiles_.find(line.substr(first, line.find(',', first) - first));
-      const auto memory = tile != l0_tiles_.end() ? large.find(tile->second) : large.end();
+      const auto tile = movable_tiles_.find(line.substr(first, line.find(',', first) - first));
+      const auto memory = tile != movable_tiles_.end() ? large.find(tile->second) : large.end();
       if (memory != large.end()) {
         line.insert(first + tile->first.size(), ", " + memory->second.first);
         line.replace(call, kAssign.size(), "pld_assign(");

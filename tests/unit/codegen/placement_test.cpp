@@ -229,3 +229,18 @@ TEST_CASE("the simulator has as much L0 memory as a product takes", "[codegen][p
   CHECK(simulated.placement.is_large(MemSpace::Acc));
   CHECK_FALSE(simulated.placement.is_large(MemSpace::Mat));
 }
+
+TEST_CASE("so are what a product takes and what is made of it", "[codegen][placement]") {
+  const std::string body =
+      "        a = pl.load(x, [0, 0], [256, 256], target_memory=pl.MemorySpace.Mat)\n"
+      "        c = pl.matmul(a, a)\n"
+      "        d = pl.move(c, target_memory=pl.MemorySpace.Vec)\n"
+      "        return pl.store(pl.exp(d), [0, 0], y)\n";
+  CHECK_FALSE(Kernel(body).good);
+  Kernel simulated(body, "InCore", true);
+  CHECK(simulated.good);
+  CHECK(simulated.placement.is_large(MemSpace::Vec));
+  CHECK_FALSE(Kernel("        a = pl.load(x, [0, 0], [256, 256])\n        return pl.store(a, [0, 0], y)\n",
+                     "InCore", true)
+                  .good);
+}

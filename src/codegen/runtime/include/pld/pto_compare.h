@@ -48,17 +48,22 @@ inline void check_mask(const char* op, const M&, int64_t rows, int64_t cols) {
 
 inline bool bit(const unsigned char* row, int64_t c) { return ((row[c >> 3] >> (c & 7)) & 1) != 0; }
 
-// Packs f(r, c) over [rows, cols].
+// Packs f(r, c) over [rows, cols]. A byte is written when the elements that it stands for have been read, so the mask may lie
+// where the operand does, as MemoryReuse puts it.
 template <class M, class F>
 inline void pack(const char* op, const M& mask, int64_t rows, int64_t cols, F f) {
   check_mask(op, mask, rows, cols);
   const size_t row_bytes = static_cast<size_t>(M::Cols) * sizeof(typename M::DType);
   for (int64_t r = 0; r < rows; ++r) {
     unsigned char* row = mask_row(mask, r);
-    std::memset(row, 0, row_bytes);
-    for (int64_t c = 0; c < cols; ++c) {
-      row[c >> 3] = static_cast<unsigned char>(row[c >> 3] | (f(r, c) ? 1u << (c & 7) : 0u));
+    for (int64_t c = 0; c < cols; c += 8) {
+      const int64_t width = cols - c < 8 ? cols - c : 8;
+      unsigned bits = 0;
+      for (int64_t k = 0; k < width; ++k) bits |= f(r, c + k) ? 1u << k : 0u;
+      row[c >> 3] = static_cast<unsigned char>(bits);
     }
+    const auto written = static_cast<size_t>((cols + 7) / 8);
+    std::memset(row + written, 0, row_bytes - written);
   }
 }
 

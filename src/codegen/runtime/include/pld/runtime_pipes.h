@@ -42,12 +42,8 @@ Pipes& block_pipes() {
   return *context.pipes;
 }
 
-// A core by itself has nobody to hand data to.
-Pipes& joined_pipes() {
-  Pipes& p = block_pipes();
-  if (p.lanes == 0) fail("a cross-core operation in a task that has one core only");
-  return p;
-}
+// A core by itself, which does the work of all cores before ExpandMixedKernel, hands data to itself.
+bool alone(const Pipes& p) { return p.lanes == 0; }
 
 void let_go_waiters(Machine& m, const void* object) {
   for (size_t i = 0; i < m.waiting.size();) {
@@ -62,7 +58,7 @@ void let_go_waiters(Machine& m, const void* object) {
 }  // namespace
 
 void push(int direction, int id, int lane, Message* message) {
-  Pipes& p = joined_pipes();
+  Pipes& p = block_pipes();
   Machine& m = *context.agent->machine;
   visible(m);
   const Lock lock(m.mutex);
@@ -76,16 +72,20 @@ void push(int direction, int id, int lane, Message* message) {
 }
 
 const Message& pop(int direction, int id, int lane) {
-  Pipes& p = joined_pipes();
+  Pipes& p = block_pipes();
   Agent& a = *context.agent;
   Machine& m = *a.machine;
   Pipes::Fifo* f = nullptr;
+  bool nothing = false;
   {
     const Lock lock(m.mutex);
     f = &fifo(p, direction, id, lane);
+    nothing = f->messages.empty();
     a.object = f;
     a.number = direction * 64 + id;
   }
+  if (nothing && alone(p))
+    fail("takes from a pipe into which nothing was handed, in a task that has one core only");
   m.block(a, Agent::Wait::message, [&] { return !f->messages.empty(); });
   const Lock lock(m.mutex);
   running.popped.reset(f->messages.pop_front());
@@ -95,7 +95,17 @@ const Message& pop(int direction, int id, int lane) {
   return *running.popped;
 }
 
-int lanes() { return joined_pipes().lanes; }
+int lanes() {
+  const Pipes& p = block_pipes();
+  return alone(p) ? 1 : p.lanes;
+}
+
+// What a core by itself has handed over, it must have taken.
+void check_taken(const Pipes& p) {
+  for (size_t i = 0; alone(p) && i < p.fifos.size(); ++i) {
+    if (!p.fifos[i]->messages.empty()) fail("hands data to another core, in a task that has one core only");
+  }
+}
 
 void set_event(int id) {
   Pipes& p = block_pipes();

@@ -82,6 +82,7 @@ void run_kernel(const Job& job) {
   sim::Pipes* outer = sim::context.pipes;
   sim::context.pipes = job.pipes;
   job.kernel->fn(args);
+  if (job.pipes != nullptr) sim::check_taken(*job.pipes);
   sim::context.pipes = outer;
 }
 
