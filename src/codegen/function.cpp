@@ -7,6 +7,7 @@
 #include "frontend/text.h"
 #include "ir/check_op.h"
 #include "ir/walk.h"
+#include "support/check.h"
 #include "support/diag/codegen.h"
 
 namespace pldc {
@@ -215,7 +216,7 @@ void FunctionEmitter::statement(const Stmt* stmt, bool tail) {
     case StmtKind::Scope:
       return scope(static_cast<const ScopeStmt*>(stmt), tail);
     case StmtKind::Inline:
-      env_.diags.report<diag::codegen_inline_body>(stmt->span, function_->name.text());
+      PLDC_CHECK(false, "only sub-workers have foreign text, and they are called, not translated");
       return;
   }
 }
@@ -432,7 +433,8 @@ void FunctionEmitter::function_return(const ReturnStmt* stmt, bool tail) {
     return;
   }
   for (const Expr* value : stmt->values) {
-    if (dyn<TensorType>(value->type) == nullptr) continue;
+    // A window is memory of the devices, in its domain; a host function that returns one has no tensor to hand out.
+    if (dyn<TensorType>(value->type) == nullptr || is_distributed(value->type)) continue;
     const Var* from = root(value);
     const bool is_param = std::any_of(function_->params.begin(), function_->params.end(),
                                       [&](const Param& p) { return p.var == from; });

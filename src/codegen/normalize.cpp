@@ -111,13 +111,15 @@ Span device_collectives(const Program* program) {
   return place;
 }
 
-// Computing on tensors; what kernels can do with tensors themselves (reads, extents, views, transfers) stays.
+// Computing on tensors and making them; what kernels can do with tensors themselves (reads, extents, views, transfers) stays.
 Span tensor_ops_in_kernels(const Program* program) {
   Span place;
   for (const Function* f : program->functions) {
     if (!f->is_kernel()) continue;
     for_each_call(f, [&](const Call* call) {
-      if (!call->is_op() || op_info(call->op).emit.emit != Emit::None) return;
+      const bool makes = call->op == OpId::tensor_create || call->op == OpId::tensor_full ||
+                         call->op == OpId::tensor_assemble;
+      if (!call->is_op() || (!makes && op_info(call->op).emit.emit != Emit::None)) return;
       if (!place.valid() && op_category(op_info(call->op).name) == "tensor") place = place_of(call);
     });
   }

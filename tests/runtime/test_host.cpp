@@ -365,6 +365,31 @@ TEST_CASE("a deadlock inside of an SPMD task names all blocks") {
   CHECK_THAT(text, Contains("d.s[0]") && Contains("d.s[1]") && Contains("d.s[2]"));
 }
 
+TEST_CASE("deferred waits hold the end of a task") {
+  static const auto kernel = [](int64_t* args) {
+    int32_t* s = pld_arg<int32_t>(args, 0);
+    pld_deferred_waits waits;
+    pto::comm::Signal cell(s);
+    pto::comm::TNOTIFY(cell, 2, pto::comm::NotifyOp::AtomicAdd);
+    for (int i = 0; i < 64; ++i) waits.add(s, 2, pto::comm::WaitCmp::GE, 7);
+    waits.wait();
+    pld_deferred_waits more;
+    more.add(s, 3, pto::comm::WaitCmp::GE, 9);
+    more.wait();
+  };
+  test::MiniProgram program({{"kernel", {kernel}}});
+  const std::string text = error_of([&] { program.run(signal_host, test::ranks(1)); });
+  CHECK_THAT(text, Contains("deadlock") && Contains(":9") && Contains(">= 3"));
+
+  static const auto many = [](int64_t* args) {
+    pld_deferred_waits waits;
+    for (int i = 0; i < 65; ++i) waits.add(pld_arg<int32_t>(args, 0), 0, pto::comm::WaitCmp::GE, 7);
+  };
+  test::MiniProgram full({{"kernel", {many}}});
+  CHECK_THAT(error_of([&] { full.run(signal_host, test::ranks(1)); }),
+             Contains("more than 64 deferred waits"));
+}
+
 TEST_CASE("chip orchestration: intermediates, views, scalar access, task ids") {
   const auto chip = [](const ChipTaskArgs& a) {
     const ChipTensor& x = a.tensor(0).ref();

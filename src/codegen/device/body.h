@@ -197,6 +197,8 @@ class KernelBody {
   const Var* tuple_part(const Var* var, std::size_t index) const;
   // Lines for the end of the kernel, before the last barrier.
   CppText& epilogue() { return epilogue_; }
+  // The variable with what loops and branches register to be waited for at the end.
+  const std::string& deferred_waits();
   bool at_top_level() const { return block_depth_ == 0; }
 
   void fail() { failed_ = true; }
@@ -261,8 +263,10 @@ class KernelBody {
   CppText body_;
   CppText declarations_;
   CppText epilogue_;
+  std::string deferred_waits_;  // empty: none
   Sync sync_;
   bool failed_ = false;
+  std::uint32_t errors_ = 0;  // reported before this kernel
   bool at_barrier_ = false;  // the last line is a barrier
   std::string due_comment_;  // to be written before the first line of the operation
   Span span_;                // of the operation

@@ -180,7 +180,9 @@ bool notify(KernelBody& body, const OpCall& op) {
 }
 
 struct WaitText {
-  std::string signal, cell, wait;
+  std::string signal, cell, address, value, compare;
+
+  std::string wait() const { return fmt::format("comm::TWAIT({}, {}, {});", signal, value, compare); }
 };
 
 bool wait_text(KernelBody& body, const OpCall& op, WaitText& out) {
@@ -189,10 +191,11 @@ bool wait_text(KernelBody& body, const OpCall& op, WaitText& out) {
   if (!body.offset_of(op, window, op.arg(1), offset)) return false;
   // Mapped by name: the numbers of the two enumerations differ.
   const bool equal = keyword_int(op, "cmp", 1) == static_cast<std::int64_t>(WaitCmp::Eq);
-  const std::string value = body.scalars.as(op.arg(2), DType::INT32);
+  out.value = body.scalars.as(op.arg(2), DType::INT32);
+  out.compare = equal ? "comm::WaitCmp::EQ" : "comm::WaitCmp::GE";
+  out.address = KernelBody::address(window, offset);
   out.signal = body.signal_name(window);
-  out.cell = fmt::format("comm::Signal {}({});", out.signal, KernelBody::address(window, offset));
-  out.wait = fmt::format("comm::TWAIT({}, {}, comm::WaitCmp::{});", out.signal, value, equal ? "EQ" : "GE");
+  out.cell = fmt::format("comm::Signal {}({});", out.signal, out.address);
   return true;
 }
 
@@ -201,28 +204,28 @@ bool wait(KernelBody& body, const OpCall& op) {
   if (!wait_text(body, op, text)) return false;
   body.place(true);
   body.statement(text.cell);
-  body.statement(text.wait);
+  body.statement(text.wait());
   body.line("pld_cacheinvalid();");
   return true;
 }
 
 // The task must not finish before the cell has its value, but what follows need not wait.
 bool defer_wait(KernelBody& body, const OpCall& op) {
-  if (!body.at_top_level()) {
-    body.env.diags.report<diag::kernel_defer_wait>(op.span(), body.kernel.name.text())
-        .help("move it out of the loop or branch, or use pld.system.wait");
-    return false;
-  }
   WaitText text;
   if (!wait_text(body, op, text)) return false;
+  const LineColumn at = body.env.places.at(op.span());
+  if (!body.at_top_level()) {  // how often it comes here, and for which cells, is known when the kernel runs
+    body.statement(fmt::format("{}.add({}, {}, {}, {});", body.deferred_waits(), text.address, text.value,
+                               text.compare, at.line));
+    return true;
+  }
   CppText& end = body.epilogue();
   end.line();
   end.comment(short_form(nullptr, op.call));
-  const LineColumn at = body.env.places.at(op.span());
   if (at.line != 0) end.line(fmt::format("PLD_LOC({});", at.line));
   end.line("pipe_barrier(PIPE_ALL);");
   end.line(text.cell);
-  end.line(text.wait);
+  end.line(text.wait());
   return true;
 }
 

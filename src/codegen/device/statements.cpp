@@ -5,6 +5,7 @@
 
 #include "codegen/device/body.h"
 #include "ir/walk.h"
+#include "support/check.h"
 #include "support/diag/codegen.h"
 
 namespace pldc {
@@ -336,7 +337,7 @@ void KernelBody::prologue(CppText& out, std::string_view below) {
 }
 
 bool KernelBody::run(KernelText& out) {
-  const std::uint32_t errors = env.diags.error_count();
+  errors_ = env.diags.error_count();
   for (const AbiParam& param : env.signature.params) {
     const auto* type = dyn<TensorType>(param.param->var->type);
     const DType dtype =
@@ -356,11 +357,8 @@ bool KernelBody::run(KernelText& out) {
   declarations_.open("");
   epilogue_.open("");
   statements(kernel.body);
-  if (env.diags.error_count() != errors) return false;
-  if (failed_) {
-    env.diags.report<diag::kernel_internal>(kernel.name_span, kernel.name.text());
-    return false;
-  }
+  if (env.diags.error_count() != errors_) return false;
+  PLDC_CHECK(!failed_, "the text of a kernel could not be completed, and nothing was reported");
   const auto inside = [](std::string text) {  // without the line that opened the block
     const std::size_t end = text.find('\n');
     return end == std::string::npos ? std::string() : text.substr(end + 1);
@@ -378,6 +376,17 @@ bool KernelBody::run(KernelText& out) {
   if (out.text.ends_with("\n\n") && below.starts_with('\n')) below.erase(0, 1);
   out.text += below;
   return true;
+}
+
+const std::string& KernelBody::deferred_waits() {
+  if (!deferred_waits_.empty()) return deferred_waits_;
+  deferred_waits_ = names_.fresh("deferred_waits");
+  names_.reserve(deferred_waits_);
+  declarations_.line(fmt::format("pld_deferred_waits {};", deferred_waits_));
+  epilogue_.line();
+  epilogue_.line("pipe_barrier(PIPE_ALL);");
+  epilogue_.line(fmt::format("{}.wait();", deferred_waits_));
+  return deferred_waits_;
 }
 
 // ---- statements -------------------------------------------------------------------------------------------------
@@ -547,14 +556,7 @@ void KernelBody::call(const Call* c, const Var* result_var, Span span) {
         break;
       case Emit::None:
       case Emit::Special:
-        if (op_category(op.info().name) == "tensor") {
-          env.diags.report<diag::kernel_tensor_op>(c->span, op.info().name, kernel.name.text())
-              .help(
-                  "run the pass ConvertTensorToTileOps, or write the kernel with tiles: pl.load, pl.tile "
-                  "ops, pl.store");
-        } else {
-          env.diags.report<diag::kernel_op>(c->span, op.info().name);
-        }
+        env.diags.report<diag::kernel_op>(c->span, op.info().name);
         break;
     }
   }

@@ -140,7 +140,8 @@ TensorRef KernelBody::tensor(const Expr* expr) {
       return known->second;
     }
   }
-  if (expr != nullptr) {
+  // What could not be made is missing where it is used; that it could not was reported.
+  if (expr != nullptr && env.diags.error_count() == errors_) {
     const std::string_view name = var != nullptr ? plain_name(var->name.text()) : std::string_view("?");
     env.diags.report<diag::kernel_tensor>(expr->span, name)
         .help("pass it as a parameter, or run the passes up to ConvertTensorToTileOps");

@@ -254,6 +254,14 @@ TEST_CASE("a parameter that callers give parts of has the strides of the argumen
   CHECK(has(text, "Stride<1024, 1024, 1024, 64, 1>, Layout::ND> y_0(y);"));
 }
 
+TEST_CASE("deferred waits of a loop are registered, and waited for at the end", "[kernel][text]") {
+  const std::string text =
+      text_of(kernel("s: pl.InOut[pld.DistributedTensor[[4, 1], pl.INT32]]",
+                     "for i in pl.range(4):\n    pld.system.defer_wait(s, [i, 0], 1, cmp=pld.WaitCmp.Ge)\n"));
+  CHECK(has(text, "deferred_waits.add(s + i, 1, comm::WaitCmp::GE, "));
+  CHECK(has(text, "deferred_waits.wait();"));
+}
+
 // ---- errors -----------------------------------------------------------------------------------------------------
 
 namespace {

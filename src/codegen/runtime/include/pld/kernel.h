@@ -111,6 +111,33 @@ AICORE inline __gm__ CommContext* pld_ctx(__gm__ int64_t* args, int slot) {
 AICORE inline int32_t pld_rank(__gm__ CommContext* ctx) { return static_cast<int32_t>(ctx->rankId); }
 AICORE inline int32_t pld_nranks(__gm__ CommContext* ctx) { return static_cast<int32_t>(ctx->rankNum); }
 
+// What a task waits for at its end, registered in loops and branches on the way: at most 64 cells (pld.system.defer_wait).
+class pld_deferred_waits {
+ public:
+  AICORE void add(__gm__ int32_t* cell, int32_t value, pto::comm::WaitCmp cmp, int line) {
+    if (count_ == kMost) PLD_FAIL("a task registers more than %d deferred waits", kMost);
+    items_[count_++] = {cell, value, cmp, line};
+  }
+  AICORE void wait() const {
+    for (int i = 0; i < count_; ++i) {
+      PLD_LOC(items_[i].line);
+      pto::comm::Signal cell(items_[i].cell);
+      pto::comm::TWAIT(cell, items_[i].value, items_[i].cmp);
+    }
+  }
+
+ private:
+  static constexpr int kMost = 64;
+  struct Item {
+    __gm__ int32_t* cell;
+    int32_t value;
+    pto::comm::WaitCmp cmp;
+    int line;
+  };
+  Item items_[kMost] = {};
+  int count_ = 0;
+};
+
 // The address on domain rank r that corresponds to the local window address p.
 template <class T>
 AICORE inline __gm__ T* pld_peer(__gm__ CommContext* ctx, __gm__ T* p, int64_t r) {

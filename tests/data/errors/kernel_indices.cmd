@@ -1,0 +1,1 @@
+build --passes=NONE --emit=kernels -o - %s

@@ -1,0 +1,1 @@
+build --emit=kernels -o - %s
