@@ -267,10 +267,10 @@ class KernelBody {
   Sync sync_;
   bool failed_ = false;
   std::uint32_t errors_ = 0;  // reported before this kernel
-  bool at_barrier_ = false;  // the last line is a barrier
-  std::string due_comment_;  // to be written before the first line of the operation
-  Span span_;                // of the operation
-  std::uint32_t line_ = 0;   // of the last PLD_LOC; 0: depends on the path
+  bool at_barrier_ = false;   // the last line is a barrier
+  std::string due_comment_;   // to be written before the first line of the operation
+  Span span_;                 // of the operation
+  std::uint32_t line_ = 0;    // of the last PLD_LOC; 0: depends on the path
   int block_depth_ = 0;
   int loop_depth_ = 0;
 
