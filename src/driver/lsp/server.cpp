@@ -323,7 +323,8 @@ void Server::analyse_all() {
   for (const auto& [uri, document] : documents_) {
     if (!document->changed()) continue;
     try {
-      guarded(session_, *document, [&] { return &document->analysis(session_.diag_options()); });
+      Document& changed = *document;
+      guarded(session_, changed, [&] { return &changed.analysis(session_.diag_options()); });
     } catch (const RequestError& e) {
       // Said once for a state of the text.
       send({{"jsonrpc", "2.0"},
