@@ -6,11 +6,13 @@ endif
 " The dots of a path are no part of its words here, whatever the buffer says.
 syn iskeyword @,48-57,_
 
-syn keyword pldStatement as break class continue def elif else for from if import pass return while with
+syn keyword pldStatement as break continue elif else for from if import pass return while with
+syn keyword pldStatement class nextgroup=pldClass skipwhite
+syn keyword pldStatement def nextgroup=pldFunction skipwhite
 syn keyword pldOperator and or not in
 syn keyword pldConstant False None True
-syn match pldFunction "\<def\s\+\zs\h\w*"
-syn match pldClass "\<class\s\+\zs\h\w*"
+syn match pldFunction contained "\h\w*"
+syn match pldClass contained "\h\w*"
 syn match pldDecorator "@\h\w*\.\h\w*"
 syn match pldCall "\<self\.\zs\h\w*"
 syn match pldNumber "\<\d\+\%(\.\d*\)\=\%([eE][-+]\=\d\+\)\=\>\|\<0x\x\+\>"
