@@ -12,29 +12,6 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-MAIN = '''#include "scale.h"
-
-#include <cstdio>
-
-int main() {
-  float a[64], out[64];
-  for (int i = 0; i < 64; ++i) a[i] = static_cast<float>(i);
-  pld::Params params;
-  params.bind("a", pld::Tensor::packed(a, pld::f32, {1, 64}));
-  params.bind("out", pld::Tensor::packed(out, pld::f32, {1, 64}));
-  union {
-    uint64_t bits;
-    float value;
-  } k{0};
-  k.value = 3;
-  params.bind_bits("k", k.bits);
-  pld::RunOptions options;
-  options.ranks = 1;
-  pld::run(scale::program(), scale::program().entries[0], params, options);
-  std::printf("%g\\n", static_cast<double>(out[63]));
-}
-'''
-
 
 def run(*args, **more):
     done = subprocess.run([str(a) for a in args], capture_output=True, text=True, **more)
@@ -74,8 +51,7 @@ def headers_are_enough(pldc, prefix, folder, environment):
         run(*cxx, *cflags, *names, '-fsyntax-only', source)
     # A main of one's own with the library.
     run(pldc, 'build', sample, '-o', folder / 'built')
-    (folder / 'own.cpp').write_text(MAIN)
-    run(*cxx, *cflags, '-I', folder / 'built/host', folder / 'own.cpp', folder / 'built/bin/libscale.a', *libs, '-o',
+    run(*cxx, *cflags, '-I', folder / 'built/host', sample.parent / 'main.cpp', folder / 'built/bin/libscale.a', *libs, '-o',
         folder / 'own')
     assert run(folder / 'own') == '189\n'
 
