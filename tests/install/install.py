@@ -45,10 +45,13 @@ def headers_are_enough(pldc, prefix, folder, environment):
     shutil.rmtree(emitted / 'include')
     sources = sorted(p for p in emitted.rglob('*.cpp'))
     assert len(sources) == 4, sources  # host, main, a chip, a kernel
+    code = run('pkg-config', '--variable=code_cflags', 'pldc-runtime', env=environment).split()
+    makefile = (emitted / 'Makefile').read_text()
+    assert all(flag in makefile for flag in code) and '-fwrapv' in code, code
     for source in sources:
         names = (['-Daicpu_orchestration_config=c', '-Daicpu_orchestration_entry=e'] if source.parent.name == 'chips' else
                  ['-Dkernel_entry=k'] if 'kernels' in source.parts else [])
-        run(*cxx, *cflags, *names, '-fsyntax-only', source)
+        run(*cxx, *cflags, *code, *names, '-fsyntax-only', source)
     # A main of one's own with the library.
     run(pldc, 'build', sample, '-o', folder / 'built')
     run(*cxx, *cflags, '-I', folder / 'built/host', sample.parent / 'main.cpp', folder / 'built/bin/libscale.a', *libs, '-o',
