@@ -12,7 +12,7 @@ class LspCommand : public Command {
     return {"lsp",
             "[--stdio]",
             "Language server for editors, on standard input and output",
-            {"pldc lsp", "pldc lsp --max-errors=0 -Wno-comment_dropped"}};
+            {"pldc lsp", "pldc lsp --stdio", "pldc lsp --max-errors=0 -Wno-comment_dropped"}};
   }
 
   void add_options(CLI::App& app) override {

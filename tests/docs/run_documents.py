@@ -203,7 +203,8 @@ def run_help(options, counts):
                'sed s/pl.load/pl.lod/ foo.pld >wrong.pld && '
                'mkdir -p ~/.config/fish/completions && '
                'pldc check --crash=check dump.pld 2>/dev/null; mv pldc-crash-*.pld pldc-crash-0123456789abcdef.pld')
-    expected = {'pldc replay': 3}  # what the crash file records ends so
+    # What the crash file records ends so; nobody says `exit` to the server.
+    expected = {'pldc replay': 3, 'pldc lsp': 1}
     with tempfile.TemporaryDirectory() as folder:
         shell = Shell(options.pldc, pathlib.Path(folder))
         printed, code = shell.run(prepare)
