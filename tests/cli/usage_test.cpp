@@ -18,8 +18,8 @@ std::size_t lines(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-const Words kCommands = {"opt", "build", "run",  "roundtrip", "check",
-                         "fmt", "diff",  "list", "explain",   "completions"};
+const Words kCommands = {"opt",  "build", "run",     "roundtrip", "check",      "fmt",
+                         "diff", "list",  "explain", "lsp",       "completions"};
 
 }  // namespace
 
