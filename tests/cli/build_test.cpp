@@ -262,7 +262,7 @@ TEST_CASE("samples: all of them check, survive a round trip and run") {
     }
     const Outcome outcome = pldc_with_cache(args);
     CAPTURE(outcome.err);
-    CHECK(outcome.code == 0);
+    CHECK(outcome.code == (name == "tutorial/2_hang" ? 4 : 0));  // this one shows a deadlock
   }
   CHECK(count >= 4);
 }
@@ -348,7 +348,7 @@ TEST_CASE("samples/reveal: the page quotes what --diff shows") {
   auto at = shown.begin();
   for (const std::string& line : lines_of(page)) {
     if (line.rfind("```", 0) == 0) {
-      in_diff = line == "```diff";
+      in_diff = line.rfind("```diff", 0) == 0;
     } else if (in_diff) {
       CAPTURE(line);
       at = std::find(at, shown.end(), line);
