@@ -228,6 +228,15 @@ void CppText::line(std::string_view text) {
     blank_ = true;
     return;
   }
+  if (!next_.empty() && next_ != last_next_) {
+    put(next_);
+    last_next_ = next_;
+  }
+  next_.clear();
+  put(text);
+}
+
+void CppText::put(std::string_view text) {
   text_.append(static_cast<std::size_t>(depth_) * 2, ' ');
   text_ += text;
   text_ += '\n';
@@ -236,6 +245,7 @@ void CppText::line(std::string_view text) {
 
 void CppText::open(std::string_view head) {
   line(std::string(head) + " {");
+  last_next_.clear();
   ++depth_;
   blank_ = true;
 }
@@ -245,14 +255,18 @@ void CppText::close(std::string_view tail) {
   while (text_.size() >= 2 && text_[text_.size() - 1] == '\n' && text_[text_.size() - 2] == '\n')
     text_.pop_back();
   --depth_;
-  line("}" + std::string(tail));
+  next_.clear();
+  last_next_.clear();
+  put("}" + std::string(tail));
 }
 
 void CppText::middle(std::string_view text) {
   while (text_.size() >= 2 && text_[text_.size() - 1] == '\n' && text_[text_.size() - 2] == '\n')
     text_.pop_back();
   --depth_;
-  line(text);
+  next_.clear();
+  last_next_.clear();
+  put(text);
   ++depth_;
   blank_ = true;
 }
@@ -267,7 +281,7 @@ void CppText::comment(std::string_view text) {
     // A piece that ends in a backslash would continue the comment on the next line.
     std::string piece(rest.substr(0, n));
     if (!piece.empty() && piece.back() == '\\') piece += '.';
-    line((first ? "// " : "//     ") + piece);
+    put((first ? "// " : "//     ") + piece);
     rest.remove_prefix(n);
     while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
     first = false;

@@ -36,6 +36,8 @@ class CppText {
   void comment(std::string_view text);
   // A call or declaration `head(args...)tail`, broken after commas at the column limit.
   void call(std::string_view head, const std::vector<std::string>& args, std::string_view tail = ");");
+  // A line that goes before the next one of code, unless it stands there already: blocks forget what was before.
+  void before_next(std::string text) { next_ = std::move(text); }
   // As it is, without indentation (preprocessor lines).
   void raw(std::string_view text);
 
@@ -47,6 +49,9 @@ class CppText {
   std::string text_;
   int depth_;
   bool blank_ = true;  // nothing but a blank or an opening line before
+  void put(std::string_view text);
+  std::string next_;
+  std::string last_next_;
 };
 
 inline constexpr std::size_t kCppColumns = 110;

@@ -99,6 +99,13 @@ bool is_bare_literal(const Expr* expr) {
          constant->value <= INT32_MAX;
 }
 
+// C++ shifts by nothing else.
+bool is_shift_count(const Expr* count, DType shifted) {
+  const auto* constant = dyn<ConstInt>(count);
+  return constant != nullptr && !is_float(constant->dtype) && constant->value >= 0 &&
+         constant->value < bit_width(shifted);
+}
+
 }  // namespace
 
 DType dtype_of(const Expr* expr) { return scalar_dtype(expr->type).value_or(DType::INDEX); }
@@ -205,7 +212,11 @@ std::string ScalarText::binary(const Binary* expr, int level) const {
   int out_level = op.level;
   DType out_dtype = is_comparison(expr->op) || is_logical(expr->op) ? DType::BOOL : dtype;
 
-  if (op.level == kPrimary) {  // a helper: the type is written, so that literals need none
+  if (op.level == kShift && !is_shift_count(expr->rhs, dtype)) {
+    out = fmt::format("{}<{}>({}, {})", expr->op == BinaryOp::Shl ? "pld_shl" : "pld_shr", type,
+                      converted(expr->lhs, dtype, 0), text(expr->rhs, 0));
+    out_level = kPrimary;
+  } else if (op.level == kPrimary) {  // a helper: the type is written, so that literals need none
     out = fmt::format("{}<{}>({}, {})", op.text, type, converted(expr->lhs, dtype, 0),
                       converted(expr->rhs, dtype, 0));
   } else if (expr->op == BinaryOp::FloatDiv && !is_float(dtype)) {

@@ -189,6 +189,7 @@ void FunctionEmitter::body(Body list, bool tail) {
 }
 
 void FunctionEmitter::statement(const Stmt* stmt, bool tail) {
+  before_statement(stmt);
   switch (stmt->kind) {
     case StmtKind::Assign:
       return assign(static_cast<const AssignStmt*>(stmt));

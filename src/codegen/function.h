@@ -41,6 +41,7 @@ class FunctionEmitter {
   virtual void call_element(const Var*, const Var*, const Expr*, std::size_t) {}
   virtual void scope(const ScopeStmt* scope, bool tail) = 0;
   virtual void before_loop(Body) {}
+  virtual void before_statement(const Stmt*) {}
   // A call inside of a scalar expression; empty: not possible.
   virtual std::string nested_call(const Call* call) = 0;
   // The text of a symbol of a dynamic dim; empty: unknown.

@@ -85,9 +85,10 @@ class RunCommand : public Command {
     value(table, "--check", "WHAT",
           "report races on windows, signals not zero at the end, accesses outside of windows: races, "
           "signals, bounds (with "
-          "commas)");
+          "commas)")
+        .some_of({"races", "signals", "bounds"});
     value(table, "--timeout", "SECONDS", "watchdog (default 60)");
-    value(table, "--trace", "FILE.json", "write a trace for Chrome or Perfetto");
+    value(table, "--trace", "FILE.json", "write a trace for Chrome or Perfetto; - prints it");
     add_tool_options(app, tools_);
     add_pass_options(app, passes_);
     table.files(files_, "FILE", "the program; - is standard input");
@@ -212,8 +213,7 @@ class RunCommand : public Command {
       for (const std::string& v : option->values) command.args.push_back(option->name + "=" + v);
       if (!option->value.empty()) command.args.push_back(option->name + "=" + option->value);
     }
-    if (forwarded("--schedule") == "seeded")
-      command.args.push_back("--invocation=" + invocation(session.args()));
+    command.args.push_back("--invocation=" + invocation(session.args()));
     if (!random_.empty()) command.args.push_back("--random=" + random_);
     if (!generate_.entry.empty()) command.args.push_back("--entry=" + generate_.entry);
     command.capture = session.env().capture_children;
@@ -226,6 +226,11 @@ class RunCommand : public Command {
     if (!result.error.empty()) {
       session.report<diag::cannot_start>("", command.args.front(), result.error);
       return kBadInput;
+    }
+    if (result.exit_code == kFine && forwarded("--schedule") == "seeded") {
+      const std::string& count = forwarded("--schedules");
+      session.log().info("{}", count.empty() || count == "1" ? "the run in the order of the seed is fine"
+                                                             : count + " schedules agree");
     }
     if (result.signal != 0)
       session.err() << fmt::format("pldc: the program was ended by signal {}\n", result.signal);

@@ -49,24 +49,49 @@ OptionRef OptionTable::files(std::vector<std::string>& to, const std::string& na
   return finish(app_.add_option(name, to, text), "");
 }
 
+namespace {
+
+// What is wrong with a word that should be one of some; empty: nothing.
+std::string not_among(const std::vector<std::string>& words, const std::string& word) {
+  std::string all;
+  std::vector<std::string_view> candidates;
+  for (const std::string& w : words) {
+    if (w == word) return {};
+    all += (all.empty() ? "" : ", ") + w;
+    candidates.push_back(w);
+  }
+  const std::string_view guess = closest(word, candidates);
+  return "'" + word + "' is none of " + all +
+         (guess.empty() ? std::string() : "; did you mean '" + std::string(guess) + "'?");
+}
+
+// Named by the words, for the completions; a description would show in help.
+std::string choices(const std::vector<std::string>& words) {
+  std::string all = "one of";
+  for (const std::string& word : words) all += " " + word;
+  return all;
+}
+
+}  // namespace
+
 void OptionRef::one_of(std::vector<std::string> words) {
-  // Named by the words, for the completions; a description would show in help.
-  std::string choices = "one of";
-  for (const std::string& word : words) choices += " " + word;
+  const std::string name = choices(words);
   option_->check(CLI::Validator(
-      [words = std::move(words)](std::string& word) {
-        std::string all;
-        std::vector<std::string_view> candidates;
-        for (const std::string& w : words) {
-          if (w == word) return std::string();
-          all += (all.empty() ? "" : ", ") + w;
-          candidates.push_back(w);
+      [words = std::move(words)](std::string& word) { return not_among(words, word); }, "", name));
+}
+
+void OptionRef::some_of(std::vector<std::string> words) {
+  const std::string name = choices(words);
+  option_->check(CLI::Validator(
+      [words = std::move(words)](std::string& list) {
+        for (std::size_t at = 0;;) {
+          const std::size_t end = list.find(',', at);
+          std::string wrong = not_among(words, list.substr(at, end == std::string::npos ? end : end - at));
+          if (!wrong.empty() || end == std::string::npos) return wrong;
+          at = end + 1;
         }
-        const std::string_view guess = closest(word, candidates);
-        return "'" + word + "' is none of " + all +
-               (guess.empty() ? std::string() : "; did you mean '" + std::string(guess) + "'?");
       },
-      "", choices));
+      "", name));
 }
 
 void OptionRef::whole_number(unsigned long long smallest) {

@@ -22,6 +22,8 @@ class OptionRef {
   explicit OptionRef(CLI::Option* option) : option_(option) {}
   // The value is one of these words.
   void one_of(std::vector<std::string> words);
+  // The value is some of these words, with commas.
+  void some_of(std::vector<std::string> words);
   // The value is a whole number from `smallest` on.
   void whole_number(unsigned long long smallest);
 

@@ -1,6 +1,9 @@
 // pldc build and pldc run, on the samples.
 #include <algorithm>
+#include <chrono>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/cli.h"
 #include "support/catch.h"
@@ -209,6 +212,98 @@ TEST_CASE("run: builds into the cache once, passes options on, gives the program
             {"run", "--build-dir=" + dir.path("b"), sample("scale_add"), "--random", "--scalar=k=2"})
             .code == 0);
   CHECK(fs::exists(dir.path("b/bin/scale_add")));
+}
+
+TEST_CASE("run: the cache keeps the programs of late and not too many bytes") {
+  const TempDir dir;
+  const fs::path cache = dir.path("pldc");
+  fs::create_directories(cache);
+  std::map<std::string, std::string> variables = build_variables();
+  // The runtime is there already.
+  REQUIRE(run_pldc({"run", sample("scale_add"), "--random"}, variables).code == 0);
+  for (const auto& entry : fs::directory_iterator(variables["XDG_CACHE_HOME"] + "/pldc")) {
+    if (entry.path().extension() == ".o") fs::copy_file(entry.path(), cache / entry.path().filename());
+  }
+  const auto now = fs::file_time_type::clock::now();
+  const auto make = [&](const std::string& name, int minutes, std::uintmax_t bytes) {
+    fs::create_directories(cache / name / "bin");
+    std::ofstream(cache / name / "bin/x") << "x";
+    fs::resize_file(cache / name / "bin/x", bytes);  // sparse
+    fs::last_write_time(cache / name, now - std::chrono::minutes(minutes));
+  };
+  const auto kept = [&] {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(cache)) {
+      const std::string name = entry.path().filename().string();
+      if (name.rfind("run-", 0) == 0) names.insert(name);
+    }
+    return names;
+  };
+  for (int i = 1; i <= 70; ++i) make("run-" + std::to_string(i), i, 1000);
+  for (int i = 1; i <= 40; ++i) {
+    const fs::path object = cache / ("old-" + std::to_string(i) + ".o");
+    std::ofstream(object.string()) << "o";
+    fs::last_write_time(object, now - std::chrono::hours(i));
+  }
+  variables["XDG_CACHE_HOME"] = dir.path("");
+  REQUIRE(run_pldc({"run", sample("scale_add"), "--random"}, variables).code == 0);
+  std::set<std::string> names = kept();
+  CHECK(names.size() == 64);  // with the new one
+  CHECK(names.count("run-63") == 1);
+  CHECK(names.count("run-64") == 0);
+  std::size_t objects = 0;
+  for (const auto& entry : fs::directory_iterator(cache)) objects += entry.path().extension() == ".o" ? 1 : 0;
+  CHECK(objects == 32);
+  CHECK(fs::exists(cache / "old-1.o"));
+  CHECK_FALSE(fs::exists(cache / "old-40.o"));
+  // Of large ones the older go. A program that is used is a late one, and a run that builds nothing removes nothing.
+  make("run-large", 5, std::uintmax_t{600} << 20);
+  REQUIRE(run_pldc({"run", sample("scale_add"), "--random"}, variables).code == 0);
+  CHECK(kept().size() == 65);
+  REQUIRE(run_pldc({"run", sample("neighbours"), "--random", "--ranks=2"}, variables).code == 0);
+  names = kept();
+  CHECK(names.count("run-4") == 1);
+  CHECK(names.count("run-large") == 0);
+  CHECK(names.count("run-6") == 0);
+  CHECK(names.size() == 6);
+}
+
+TEST_CASE(
+    "run: outputs do not overwrite each other, checks are known before the build, -v says that orders "
+    "agree") {
+  const TempDir dir;
+  const std::vector<std::string> plain = {"run", sample("neighbours"), "--ranks=2", "--random"};
+  const auto with = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), plain.begin(), plain.end());
+    return pldc_with_cache(options);
+  };
+  fs::create_directory(dir.path("d"));
+  const std::string file = dir.path("y.npy");
+  const std::pair<std::vector<std::string>, std::string> refused[] = {
+      {{"--out=ys=" + file, "--trace=" + dir.path("d/../y.npy")}, "--out ys and --trace write the same file"},
+      {{"--out=ys=" + file, "--out=ys=" + file}, "--out ys and --out ys write the same file"},
+      {{"--out=ys=-", "--trace=-"}, "--out ys and --trace write the same file"},
+  };
+  for (const auto& [options, message] : refused) {
+    const Outcome outcome = with(options);
+    CAPTURE(outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(contains(outcome.err, message));
+    CHECK(contains(outcome.err, "See pldc run --help"));
+    CHECK_FALSE(fs::exists(file));
+  }
+  const Outcome both = with({"--out=ys=-", "--out=ys=-"});
+  CHECK(both.code == 0);
+  const Outcome trace = with({"--trace=-"});
+  CHECK(trace.code == 0);
+  CHECK(trace.out.rfind("{", 0) == 0);
+  CHECK(contains(trace.out, "traceEvents"));
+  const Outcome check = with({"--check=race", "--cxx=no-such-compiler"});
+  CHECK(check.code == 2);
+  CHECK(contains(check.err, "'race' is none of races, signals, bounds"));
+  CHECK(with({"--check=races,signals,bounds"}).code == 0);
+  CHECK(contains(with({"-v", "--schedule=seeded", "--schedules=4"}).err, "4 schedules agree"));
+  CHECK_FALSE(contains(with({"--schedule=seeded", "--schedules=4"}).err, "agree"));
 }
 
 TEST_CASE("run: every stage is executable and gives the same values") {

@@ -138,6 +138,7 @@ class Units:
         host = re.sub(r'kProgram = \{"[^"]*", "[^"]*"', 'kProgram = {"text", "text.pld"', host)
         # Places: of dispatches and checks, and in the tables.
         host = re.sub(r"^(.*\b(?:submit|require_at_most|sub_worker)\(.*, )\{\d+, \d+\}\);$", r"\1{});", host, flags=re.M)
+        host = re.sub(r"^ *h\.at\(\d+(, .*)?\);$", "", host, flags=re.M)
         host = re.sub(r"\{\d+, \d+\}(?=\})", "{}", host)
         host = re.sub(r"^#include.*$", "", host, flags=re.M)
         return self.part("host", host)

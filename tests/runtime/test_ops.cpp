@@ -479,6 +479,17 @@ TEST_CASE("scalar arithmetic") {
   CHECK(pld_floormod(-7.5f, 2.0f) == 0.5f);
   CHECK_THROWS_WITH(pld_floordiv(1, 0), "integer division by zero");
   CHECK_THROWS_WITH(pld_floormod(1, 0), "integer remainder by zero");
+  CHECK(pld_shl(int32_t{3}, 4) == 48);
+  CHECK(pld_shl(int32_t{-3}, 1) == -6);
+  CHECK(pld_shl(int32_t{1}, 31) == INT32_MIN);
+  CHECK(pld_shl(int32_t{1}, int64_t{1} << 32) == 0);
+  CHECK(pld_shl(int64_t{1}, -1) == 0);
+  CHECK(pld_shl(uint8_t{0x81}, true) == 2);
+  CHECK(pld_shr(int8_t{-128}, 3) == -16);
+  CHECK(pld_shr(int8_t{-128}, 8) == -1);
+  CHECK(pld_shr(int8_t{127}, -1) == 0);
+  CHECK(pld_shr(uint64_t{1} << 63, 63) == 1);
+  CHECK(pld_shr(UINT64_MAX, UINT64_MAX) == 0);
   CHECK(pld_pow(3, 4) == 81);
   CHECK(pld_pow(-1, -3) == -1);
   CHECK(pld_pow(2, -1) == 0);

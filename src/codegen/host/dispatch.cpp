@@ -49,6 +49,13 @@ std::string_view adder(ArgDirection direction) {
 
 }  // namespace
 
+void HostEmitter::note_place(Span span, std::string_view device) {
+  const int line = env_.places.at(span).line;
+  if (line == 0) return;
+  out_.before_next(device.empty() ? fmt::format("h.at({});", line)
+                                  : fmt::format("h.at({}, {});", line, device));
+}
+
 std::string HostEmitter::place(Span span) const {
   const LineColumn at = env_.places.at(span);
   return at.line == 0 ? "{}" : fmt::format("{{{}, {}}}", at.line, at.column);
@@ -218,6 +225,7 @@ void HostEmitter::dispatch(const Function* callee, const Expr* call, Span span) 
   sync_if(hazards_.conflict(touched));
   hazards_.add(touched);
   const std::string device = device_text(device_of(call));
+  note_place(span, device);
   const std::string a = names_.fresh("a");
   std::vector<std::string> tensors, scalars;
   for (const AbiParam& p : signature.params) {
@@ -303,11 +311,12 @@ void HostEmitter::collective(const Call* call, Span span) {
   out_.line();
   out_.comment(title);
   if (call->op == OpId::builtin_tensor_allreduce_ring) {
-    out_.line(fmt::format("{}.require_at_most(16, {}, {});", domain,
-                          cpp_string("pld.tensor.allreduce mode=\"ring\""), place(span)));
+    out_.line(
+        fmt::format("{}.require_at_most(16, {});", domain, cpp_string("pld.tensor.allreduce mode=\"ring\"")));
   }
   limit_ranks(call, windows, span);
   const std::string device = device_text(device_of(call));
+  note_place(span, device);
   const std::string a = names_.fresh("a");
   out_.line(fmt::format("pld::Args {};", a));
   for (std::size_t i = 0; i < windows.size(); ++i) {

@@ -31,6 +31,7 @@ class HostEmitter final : public FunctionEmitter {
   void call_op(const Stmt* stmt, const Var* result, const Call* call) override;
   void scope(const ScopeStmt* scope, bool tail) override;
   void before_loop(Body body) override;
+  void before_statement(const Stmt* stmt) override { note_place(stmt->span, {}); }
   std::string nested_call(const Call* call) override;
   std::string symbol(const Var* var) override;
   std::string_view tensor_type() const override { return "pld::Tensor"; }
@@ -58,6 +59,8 @@ class HostEmitter final : public FunctionEmitter {
   const Expr* resolved(const Expr* value) const;
   void collect_accesses(Body body, std::vector<HostAccess>& out) const;
   std::string place(Span span) const;
+  // Where the next code is, for errors of the host function at run time; empty `device`: of no dispatch.
+  void note_place(Span span, std::string_view device);
   void sync_if(bool needed);
 
   // ops.cpp

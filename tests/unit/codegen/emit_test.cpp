@@ -147,7 +147,12 @@ TEST_CASE("scalar expressions keep the meaning of the IR", "[codegen]") {
   CHECK(s.text(s.op(B::Pow, s.n, s.c(2))) == "pld_pow<int64_t>(n, 2)");
   // C++ would compute these in int.
   CHECK(s.text(s.op(B::Mul, s.c(65536), s.c(65536))) == "int64_t{65536} * 65536");
-  CHECK(s.text(s.op(B::Shl, s.c(1), s.n)) == "int64_t{1} << n");
+  CHECK(s.text(s.op(B::Shl, s.c(1), s.c(40))) == "int64_t{1} << 40");
+  // Counts that C++ does not define.
+  CHECK(s.text(s.op(B::Shl, s.c(1), s.n)) == "pld_shl<int64_t>(1, n)");
+  CHECK(s.text(s.op(B::Shr, s.n, s.c(63))) == "n >> 63");
+  CHECK(s.text(s.op(B::Shr, s.n, s.c(64))) == "pld_shr<int64_t>(n, 64)");
+  CHECK(s.text(s.op(B::Shr, s.i32, s.c(-1, DType::INT32))) == "pld_shr<int32_t>(i, -1)");
   CHECK(s.text(s.op(B::Add, s.i8, s.i8)) == "static_cast<int8_t>(c + c)");
   CHECK(s.text(s.op(B::Add, s.h, s.h)) == "static_cast<half>(h + h)");
   // Both operands have one type.

@@ -29,7 +29,7 @@ class Domain {
   // View of a slot on a device. Error if the device is not in the domain or the view is larger than the slot.
   Tensor view(int64_t device, const char* slot, Extents shape, DType dtype) const;
   // Error if the domain has more than `limit` ranks.
-  void require_at_most(int64_t limit, const char* collective, Place place) const;
+  void require_at_most(int64_t limit, const char* collective) const;
 
  private:
   DomainState* state_;
@@ -84,6 +84,15 @@ class Host {
   virtual Tensor tensor(Extents shape, DType dtype) = 0;
   // Runs a host sub-worker after all dispatches; fn is null if the program was linked without it.
   void sub_worker(const char* name, void (*fn)(const Args&), const Args& args, Place place);
+  // Where the host function is, for its errors: the line of the .pld, and the device whose dispatch it prepares there.
+  void at(int32_t line, int64_t device = -1) {
+    line_ = line;
+    device_ = device;
+  }
+
+ protected:
+  int32_t line_ = 0;
+  int64_t device_ = -1;
 };
 
 // The host parameters of one entry: tensors, scalars, and the values of the dynamic dims.

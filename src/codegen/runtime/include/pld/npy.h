@@ -322,6 +322,25 @@ inline Text encode(DType dtype, const Array<int64_t>& shape, const void* data, i
   return out;
 }
 
+// Whether two paths name one file that keeps what is written to it; what does not exist is told apart by its directory.
+inline bool same_file(const Text& a, const Text& b) {
+  struct stat x {
+  }, y{};
+  const bool has_x = stat(a.c_str(), &x) == 0, has_y = stat(b.c_str(), &y) == 0;
+  if (has_x != has_y) return false;
+  if (has_x) return S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+  const auto split = [](const Text& path, Text& directory) {
+    size_t name = 0;
+    for (size_t at = path.find('/'); at != Text::npos; at = path.find('/', at + 1)) name = at + 1;
+    directory = name == 0 ? Text(".") : path.substr(0, name);
+    return path.substr(name);
+  };
+  Text in_x, in_y;
+  if (!(split(a, in_x) == split(b, in_y))) return false;
+  return stat(in_x.c_str(), &x) == 0 && stat(in_y.c_str(), &y) == 0 && x.st_dev == y.st_dev &&
+         x.st_ino == y.st_ino;
+}
+
 // Writes text to a file: under another name first, then renamed. A file that has this text already is left
 // alone; what is not a regular file (a pipe, /dev/null) is written directly.
 inline void write_file(const Text& path, const Text& content) {

@@ -51,9 +51,9 @@ Tensor Domain::view(int64_t device, const char* slot, Extents shape, DType dtype
   throw Error(text("domain %s has no buffer %s", state_->name.c_str(), slot));
 }
 
-void Domain::require_at_most(int64_t limit, const char* collective, Place place) const {
+void Domain::require_at_most(int64_t limit, const char* collective) const {
   if (size() <= limit) return;
-  throw Error(text("line %d: %s serves at most %lld ranks, domain %s has %lld", place.line, collective,
+  throw Error(text("%s serves at most %lld ranks, domain %s has %lld", collective,
                    static_cast<long long>(limit), state_->name.c_str(), static_cast<long long>(size())));
 }
 
@@ -66,10 +66,10 @@ Array<int64_t> Host::all() const {
 }
 
 void Host::sub_worker(const char* name, void (*fn)(const Args&), const Args& args, Place place) {
+  at(place.line);
   if (fn == nullptr) {
     throw Error(
-        text("line %d: sub-worker %s is Python text; link a C++ function pld_sub_%s(const pld::Args&)",
-             place.line, name, name));
+        text("sub-worker %s is Python text; link a C++ function pld_sub_%s(const pld::Args&)", name, name));
   }
   sync();
   fn(args);
@@ -309,9 +309,10 @@ Domain ThreadHost::domain(const char* name, const Array<int64_t>& devices,
 
 void ThreadHost::submit(int64_t device, const char* chip, const Args& args, Place place) {
   Machine& m = *machine_;
+  at(place.line, device);
   if (device < 0 || device >= world_size()) {
-    throw Error(text("%s:%d: dispatch of %s to device %lld, there are %lld ranks", m.program.source,
-                     place.line, chip, static_cast<long long>(device), static_cast<long long>(world_size())));
+    throw Error(text("dispatch of %s to device %lld, there are %lld ranks", chip,
+                     static_cast<long long>(device), static_cast<long long>(world_size())));
   }
   auto task = Owned<Task>(new Task());
   task->chip = nullptr;
@@ -393,6 +394,30 @@ Tensor ThreadHost::tensor(Extents shape, DType dtype) {
   return t;
 }
 
+// Lets the ranks stop before the memory of the host function goes away. Whether the error is its own: a failed dispatch comes
+// up in the next call of the host.
+bool Machine::host_failed() {
+  bool own = false;
+  {
+    const Lock lock(mutex);
+    own = !stopping;
+    fail("the host function failed", 1);
+  }
+  try {
+    sync();
+  } catch (const Error&) {  // the error of the host function is the one to tell
+  }
+  return own;
+}
+
+namespace {
+Text located(const Machine& m, const char* entry, int32_t line, int64_t device, const char* what) {
+  const Text rank = device < 0 ? Text() : text(", rank %lld", static_cast<long long>(device));
+  const Text at = line > 0 ? text(":%d", line) : Text();
+  return text("%s%s: %s (host function %s%s)", m.program.source, at.c_str(), what, entry, rank.c_str());
+}
+}  // namespace
+
 void ThreadHost::run(const EntryInfo& entry, Params& params) {
   Machine& m = *machine_;
   m.begin_run();
@@ -407,18 +432,17 @@ void ThreadHost::run(const EntryInfo& entry, Params& params) {
           {static_cast<const char*>(t.data), span * size_of(t.dtype), text("parameter %s", p.name), -1});
     }
   }
+  at(0);
   try {
     entry.run(*this, params);
+  } catch (const Error& e) {
+    if (!m.host_failed() || line_ == 0) throw;
+    throw Error(located(m, entry.name, line_, device_, e.what()), e.exit_code());
+  } catch (const std::bad_alloc&) {
+    if (!m.host_failed()) throw;
+    throw Error(located(m, entry.name, line_, device_, "no memory"));
   } catch (...) {
-    // The host function failed: let the ranks stop before its memory goes away.
-    {
-      const Lock lock(m.mutex);
-      m.fail("the host function failed", 1);
-    }
-    try {
-      m.sync();
-    } catch (const Error&) {  // the error of the host function is the one to tell
-    }
+    m.host_failed();
     throw;
   }
   m.sync();

@@ -7,6 +7,7 @@
 #include "pld/main.h"
 #include "pld/npy.h"
 #include "pld/runtime_dims.h"
+#include "pld/runtime_files.h"
 #include "pld/runtime_options.h"
 
 namespace pld {
@@ -87,6 +88,7 @@ class Program {
       const ParamInfo& p = param("--scalar", s.name);
       if (!p.scalar) throw Error(where(p) + " is a tensor; give --in " + p.name + "=FILE.npy");
     }
+    check_files(options_);
     for (const auto* list : {&options_.out, &options_.expect}) {
       const char* option = list == &options_.out ? "--out" : "--expect";
       for (const NameFile& n : *list) {
@@ -412,7 +414,12 @@ class Program {
 
   void write_trace(const ThreadHost& host) const {
     if (options_.trace.empty()) return;
-    npy::write_file(options_.trace, host.trace());
+    const Text trace = host.trace();
+    if (options_.trace == "-") {
+      std::fwrite(trace.c_str(), 1, trace.size(), stdout);
+    } else {
+      npy::write_file(options_.trace, trace);
+    }
   }
 
   Text repeat_text(uint64_t seed) const {
@@ -565,13 +572,14 @@ int pld_main(int argc, char** argv, const pld::ProgramInfo& program) {
     }
     return pld::Program(program, options).run();
   } catch (const pld::UsageError& e) {
-    std::fprintf(stderr, "error: %s\nSee %s --help.\n", e.text.c_str(), program.name);
+    std::fprintf(stderr, "error: %s\nSee %s --help.\n", e.text.c_str(),
+                 pld::called_by_pldc(argc, argv) ? "pldc run" : program.name);
     return 2;
   } catch (const pld::Error& e) {
     std::fprintf(stderr, "error: %s\n", e.what());
     return e.exit_code();
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "error: %s\n", e.what());
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "error: no memory\n");
     return 1;
   }
 }

@@ -181,6 +181,14 @@ Options parse_options(int argc, char** argv) {
   return o;
 }
 
+// `pldc run` says how it was called itself.
+bool called_by_pldc(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (Text(argv[i]).starts_with("--invocation")) return true;
+  }
+  return false;
+}
+
 // The command line without what a message about one order adds itself.
 Text own_invocation(int argc, char** argv) {
   Text all = argv[0];
@@ -242,7 +250,7 @@ void print_help(const ProgramInfo& program) {
       "  --schedule=threads|seeded  a thread for each rank, or all on one thread in an order drawn from a "
       "seed\n"
       "  --seed S --schedules K     the seeds S (0) to S + K - 1 (1): all results must agree bit for bit\n"
-      "  --trace FILE.json          what every rank did when, for Perfetto or about:tracing\n"
+      "  --trace FILE.json          what every rank did when, for Perfetto or about:tracing; - prints it\n"
       "  --entry=NAME               which host function\n"
       "  --help                     this text\n"
       "\nExit code: 0 fine, 1 wrong input, 2 wrong command line, 4 deadlock, timeout, failed check or "

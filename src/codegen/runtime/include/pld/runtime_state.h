@@ -265,7 +265,7 @@ class Machine {
   void watchdog_loop();
   void sync();
   void begin_run();
-  void end_run();
+  bool host_failed();
   void check_signals() const;
   // The region that the bytes lie in; ends the run with --check=bounds if there is none.
   const Region* inside(const char* address, int64_t bytes, sim::AccessKind kind) const;

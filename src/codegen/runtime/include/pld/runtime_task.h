@@ -95,6 +95,11 @@ void guarded(Machine& m, F f) {
   } catch (const Error& e) {
     const Lock lock(m.mutex);
     m.fail(e.what(), e.exit_code());
+  } catch (const std::bad_alloc&) {
+    const Lock lock(m.mutex);
+    m.fail(text("%s: no memory (rank %lld)", m.program.source,
+                static_cast<long long>(sim::context.agent->device)),
+           1);
   } catch (const std::exception& e) {
     const Lock lock(m.mutex);
     m.fail(e.what(), 1);

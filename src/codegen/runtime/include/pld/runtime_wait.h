@@ -201,7 +201,9 @@ CoreMemory* make_memory() {
   auto& memory = context.agent != nullptr ? context.agent->memory : of_thread;
   if (memory == nullptr) {
     void* p = nullptr;
-    if (posix_memalign(&p, alignof(CoreMemory), sizeof(CoreMemory)) != 0) throw std::bad_alloc();
+    if (posix_memalign(&p, alignof(CoreMemory), sizeof(CoreMemory)) != 0) {
+      fail("there is no memory for a core, which has %zu bytes", sizeof(CoreMemory));
+    }
     std::memset(p, 0, sizeof(CoreMemory));
     memory.reset(static_cast<CoreMemory*>(p));
   }

@@ -72,6 +72,20 @@ AICORE inline T pld_pow(T a, T b) {
   }
 }
 
+// Shifts by any count: of the width or more, or negative, it leaves 0, or the sign in an arithmetic right shift.
+template <class T, class N>
+AICORE inline T pld_shl(T a, N n) {
+  const uint64_t count = static_cast<uint64_t>(static_cast<int64_t>(n));
+  return count < sizeof(T) * 8 ? static_cast<T>(static_cast<uint64_t>(a) << count) : T{0};
+}
+template <class T, class N>
+AICORE inline T pld_shr(T a, N n) {
+  const uint64_t count = static_cast<uint64_t>(static_cast<int64_t>(n));
+  const uint64_t last = sizeof(T) * 8 - 1;
+  if (count > last) return std::is_signed_v<T> ? static_cast<T>(a >> last) : T{0};
+  return static_cast<T>(a >> count);
+}
+
 template <class T>
 AICORE inline T pld_abs(T a) {
   if constexpr (std::is_integral_v<T>) {
