@@ -53,7 +53,7 @@ class Generator {
         diags_(diags),
         places_(sources, shown_source(options)),
         calls_(program),
-        env_{context, diags, places_, *program, calls_} {}
+        env_{context, diags, places_, *program, calls_, options.target == Target::Ascend, &cube_} {}
 
   bool run() {
     code_.name = std::string(program_->name.text());
@@ -154,6 +154,12 @@ class Generator {
       emit_kernel_text(chip, kernel);
       chip.kernels.push_back(std::move(kernel));
     }
+    // Which core a kernel is for shows in its text, and the orchestration submits it for that core.
+    const bool moved = std::any_of(chip.kernels.begin(), chip.kernels.end(), [](const KernelCode& kernel) {
+      return kernel.cube && kernel.function->func_type != FuncType::AIC;
+    });
+    ChipText again;
+    if (moved && emit_chip(env_, ref.function, ref.name, again)) chip.text = std::move(again.text);
   }
 
   void emit_kernel_text(const ChipCode& chip, KernelCode& kernel) {
@@ -167,6 +173,10 @@ class Generator {
     KernelText text;
     if (emit_kernel(env, *kernel.function, text)) {
       kernel.text = std::move(text.text);
+      if (!simulated && text.cube) {
+        kernel.cube = true;
+        cube_.insert(kernel.function);
+      }
     } else {
       failed_.insert(kernel.function);  // reported once
     }
@@ -178,6 +188,7 @@ class Generator {
   Places places_;
   ReturnedParams calls_;
   EmitEnv env_;
+  std::unordered_set<const Function*> cube_;
   ChipTable chips_;
   ProgramCode code_;
   std::unordered_map<const Function*, TilePlacement> placements_;

@@ -33,7 +33,7 @@ class Checker:
         self.kernels = self.chips = 0
         names = headers.official_names(runtime, 'kernel.h', 'scalar.h')
         self.kernel_names = names | rules_entry.OFFICIAL | {n for n in rules_instr.TABLE if n[0].isalpha() and ':' not in n}
-        self.chip_names = headers.official_names(runtime, 'orch.h', 'scalar.h')
+        self.chip_names = headers.official_names(runtime, 'orch.h', 'views.h', 'scalar.h')
 
     def reporter(self, file):
         return lambda line, rule, text: self.findings.report(file, line, rule, text)

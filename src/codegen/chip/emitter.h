@@ -68,6 +68,9 @@ class ChipEmitter final : public FunctionEmitter {
               const Expr* call, const Var* result, bool blocking);
   std::string outputs_name(const Var* result, const std::vector<Argument>& all);
   void dependencies(const std::string& task, const Submit* submit);
+  bool on_cube(const Function* kernel) const {
+    return kernel->func_type == FuncType::AIC || (env_.cube != nullptr && env_.cube->count(kernel) != 0);
+  }
   int kernel_id(const Function* kernel, Signature signature, Span span);
 
   // ops.cpp
@@ -76,6 +79,8 @@ class ChipEmitter final : public FunctionEmitter {
   void view(const Var* result, const std::string& text);
   std::string u32_array(List<const Expr*> list, std::string_view prefix);
   std::string info(List<const Expr*> shape, DType dtype, Span span);
+  // The official runtime gives an orchestration no access to elements. False after a report.
+  bool may_touch_elements(const Call* call, Span span);
   std::string rank_query(const Call* call);
   // "ids[2]"; an index that is not constant is checked when it runs.
   std::string array_cell(const Call* call);

@@ -217,7 +217,7 @@ void ChipEmitter::start_kernel(const Function* kernel, List<const Expr*> args, c
   if (uses_both_lanes(kernel)) {
     start = fmt::format("rt_submit_task(MixedKernels{{kInvalidKernel, {0}, {0}}}, ", id);
   } else {
-    start = fmt::format("rt_submit_{}_task({}, ", kernel->func_type == FuncType::AIC ? "aic" : "aiv", id);
+    start = fmt::format("rt_submit_{}_task({}, ", on_cube(kernel) ? "aic" : "aiv", id);
   }
   const bool blocking = waits(kernel);
   submit({part}, all, start, call, result, blocking);
@@ -300,7 +300,7 @@ void ChipEmitter::start_wrapper(const Function* wrapper, List<const Expr*> args,
     for (SymbolSource& s : signature.symbols) s.tensor = tensor_index[static_cast<std::size_t>(s.tensor)];
     const int id = kernel_id(part.kernel, signature, call->span);
     blocking = blocking || waits(part.kernel);
-    if (part.kernel->func_type == FuncType::AIC) {
+    if (on_cube(part.kernel)) {
       ids[0] = id;
     } else if (ids[1] < 0) {
       ids[1] = id;

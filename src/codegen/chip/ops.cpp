@@ -72,6 +72,15 @@ void ChipEmitter::slice(const Var* result, const Call* call) {
   view(result, text);
 }
 
+bool ChipEmitter::may_touch_elements(const Call* call, Span span) {
+  if (!env_.official) return true;
+  env_.diags
+      .report<diag::codegen_official_chip>(call->span.valid() ? call->span : span, op_info(call->op).name,
+                                           "its tasks run later, and its tensors lie on the device")
+      .help("compute it in a kernel, or build for --target=sim");
+  return false;
+}
+
 std::string ChipEmitter::array_cell(const Call* call) {
   const auto* type = static_cast<const ArrayType*>(call->args[0]->type);
   const Expr* index = call->args[1];
@@ -95,6 +104,7 @@ std::string ChipEmitter::nested_call(const Call* call) {
     return fmt::format("int64_t{{{}.shapes[{}]}}", tensor(call->args[0]), axis_of(call, 1));
   }
   if (call->op == OpId::tensor_read) {
+    if (!may_touch_elements(call, call->span)) return "0";
     const auto dtype = scalar_dtype(call->type).value_or(DType::INDEX);
     const std::string text = fmt::format("pld_read<{}>({}, {})", cpp_memory_type(dtype),
                                          tensor(call->args[0]), extents(call->args[1]));
@@ -133,6 +143,7 @@ void ChipEmitter::call_op(const Stmt* stmt, const Var* result, const Call* call)
     return;
   }
   if (call->op == OpId::tensor_write) {
+    if (!may_touch_elements(call, stmt->span)) return;
     const auto* type = static_cast<const TensorType*>(call->args[0]->type);
     const bool is_bool = type->dtype == DType::BOOL;
     const std::string value = scalar_.as(call->args[2], type->dtype);
@@ -149,6 +160,7 @@ void ChipEmitter::call_op(const Stmt* stmt, const Var* result, const Call* call)
     }
     const Var* target = root(call->args[0]);
     if (target != nullptr && target == root(call->args[1])) return;
+    if (!may_touch_elements(call, stmt->span)) return;
     out_.comment(brief(call));
     // Only what the source holds is written.
     const auto* source = static_cast<const TensorType*>(call->args[1]->type);
@@ -188,6 +200,7 @@ void ChipEmitter::call_op(const Stmt* stmt, const Var* result, const Call* call)
         init != nullptr && init->kind == AttrKind::Float) {
       value = env_.ir.const_float(init->real);
     }
+    if (value != nullptr && !may_touch_elements(call, stmt->span)) return;
     out_.comment(brief(call));
     return create(result, elements(call->args[0]), *of, value, call->span.valid() ? call->span : stmt->span);
   }
@@ -204,6 +217,7 @@ void ChipEmitter::call_op(const Stmt* stmt, const Var* result, const Call* call)
   if (call->op == OpId::tensor_reinterpret_view) {
     const auto* type = static_cast<const TensorType*>(result->type);
     if (abi_dtype(type->dtype).empty()) return unsupported(call, stmt->span);
+    if (!may_touch_elements(call, stmt->span)) return;
     return view(result, fmt::format("pld_reinterpret({}, {}, {})", tensor(call->args[0]),
                                     abi_dtype(type->dtype), extents(type->shape)));
   }

@@ -30,10 +30,12 @@ class Sum {
   std::int64_t constant() const { return constant_; }
   std::string text() const;
   Extent extent() const;  // in parentheses if it is a sum
+  std::int64_t unit() const;
 
  private:
   std::int64_t constant_ = 0;
   std::vector<std::string> terms_;
+  std::int64_t unit_ = 0;  // of the terms
 };
 
 Extent product(const Extent& a, const Extent& b);
@@ -192,6 +194,19 @@ class KernelBody {
   int use_count(const Var* var) const;
   int loop_depth() const { return loop_depth_; }
 
+  // Memory for what an instruction needs besides its operands, like the tile; in simulation, where nothing is written to it,
+  // the tile itself.
+  TileRef scratch_like(const TileRef& tile);
+
+  // --- what only the official toolchain asks for: official.cpp ---------------------------------------------------
+  bool is_official() const { return env.options.target == Target::Ascend; }
+  // Reports that the current operation cannot be generated for it.
+  void refuse_official(std::string_view why, std::string_view help);
+  // Tiles lie at multiples of 32 bytes.
+  void check_address(const TileRef& tile);
+  // A box of global memory is read along its last axis, or is one column whose elements follow each other.
+  void check_box(const std::vector<Extent>& shape, const std::vector<Extent>& stride, bool column);
+
   // --- other --------------------------------------------------------------------------------------------------
   // The variable that takes element `index` of the tuple that `var` holds; null if none does.
   const Var* tuple_part(const Var* var, std::size_t index) const;
@@ -231,6 +246,10 @@ class KernelBody {
     std::string type, to, from;
   };
   void yield_scalars(std::vector<ScalarMove> moves);
+  // official.cpp: a kernel runs on one kind of core, whose memories are connected by its pipes only.
+  void check_core(const TileForm& form);
+  void check_path(Pipe pipe, const Touch& touch);
+
   void yield_tiles(std::vector<std::pair<TileRef, TileRef>> moves);
   void leave(std::string_view keyword);
 
@@ -266,6 +285,9 @@ class KernelBody {
   std::string deferred_waits_;  // empty: none
   Sync sync_;
   bool failed_ = false;
+  std::string_view operation_;           // the op that is emitted
+  std::optional<bool> cube_;             // the core, once a tile has told
+  std::set<std::uint32_t> refused_;      // places of operations that have been refused
   std::uint32_t errors_ = 0;  // reported before this kernel
   bool at_barrier_ = false;   // the last line is a barrier
   std::string due_comment_;   // to be written before the first line of the operation
@@ -279,6 +301,7 @@ class KernelBody {
   struct ShapeDue {
     const TensorType* type;
     bool packed;
+    bool packed_rows;
   };
   std::unordered_map<const Var*, ShapeDue> shapes_due_;
   std::unordered_map<const Var*, ArrayRef> arrays_;
@@ -319,7 +342,8 @@ bool emit_table_op(KernelBody& body, const OpCall& op);
 // "t = tile.load(x, [0, 0], [16, 64])": what stands in the comment before an operation.
 std::string short_form(const Var* result, const Expr* value);
 
-// Whether every caller of the kernel passes a tensor without gaps for the parameter.
-bool always_packed(const Program& program, const Function& function, std::size_t param);
+// Whether every caller of the kernel passes a tensor without gaps for the parameter; `rows_only`: one whose elements along
+// the last axis follow each other.
+bool always_packed(const Program& program, const Function& function, std::size_t param, bool rows_only = false);
 
 }  // namespace pldc

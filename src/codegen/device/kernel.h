@@ -33,6 +33,7 @@ struct KernelEnv {
 
 struct KernelText {
   std::string text;
+  bool cube = false;  // only the memories of the matrix core are used
 };
 
 // The whole file kernels/<chip>/<kernel>.cpp. False after an error was reported (codes 750 to 799).

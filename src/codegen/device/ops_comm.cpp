@@ -98,7 +98,15 @@ TileRef stage_for(KernelBody& body, const OpCall& op, DType dtype, const std::ve
   }
   TileForm form = tile_form(MemSpace::Vec, dtype, 1, cols);
   form.rows = std::max<std::int64_t>(1, height);
-  return body.scratch(form, Extent(form.rows), Extent(cols));
+  // The official transfer slides a window of the stage's valid extents over the box: where they do not divide it, they must
+  // not be constants of the type.
+  const auto window = [&](std::int64_t n, const Extent& whole) {
+    const bool divides = whole.constant && *whole.constant % n == 0;
+    return divides || !body.is_official() ? Extent(n) : Extent(std::to_string(n));
+  };
+  const Extent across = box.empty() ? Extent(1) : box.back();
+  const Extent down = box.size() < 2 ? Extent(1) : box[box.size() - 2];
+  return body.scratch(form, window(form.rows, down), window(cols, across));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ bool gather(KernelBody& body, const OpCall& op) {
   // Flat indices count the elements of the IR's rows, which have no padding.
   const TileRef from = without_padding(body, vector_operand(body, op, 0));
   const TileRef index = vector_operand(body, op, 1);
-  const TileRef tmp = op.args() > 2 ? body.tile(op.arg(2)) : index;
+  const TileRef tmp = op.args() > 2 ? body.tile(op.arg(2)) : body.scratch_like(index);
   body.issue(Pipe::V, {{from, index}, {to, tmp}},
              fmt::format("TGATHER({}, {}, {}, {});", to.name, from.name, index.name, tmp.name));
   return true;

@@ -42,6 +42,18 @@ struct Product {
   std::size_t condition = SIZE_MAX;
 };
 
+// The official library multiplies floats into FP32 and INT8 into INT32.
+void check_product(KernelBody& body, DType left, DType right, DType acc) {
+  const bool floats = left == DType::FP16 || left == DType::BF16 || left == DType::FP32;
+  if (!body.is_official() || (left == right && floats && acc == DType::FP32) ||
+      (left == right && left == DType::INT8 && acc == DType::INT32)) {
+    return;
+  }
+  body.refuse_official(
+      fmt::format("it multiplies {} and {} into {}", name_of(left), name_of(right), name_of(acc)),
+      "multiply FP16, BF16 or FP32 into FP32, or INT8 into INT32");
+}
+
 bool multiply(KernelBody& body, const OpCall& op, const Product& p) {
   if (op.result == nullptr && p.acc == SIZE_MAX) return true;
   const auto* left_type = static_cast<const TileType*>(op.arg(p.left)->type);
@@ -51,6 +63,7 @@ bool multiply(KernelBody& body, const OpCall& op, const Product& p) {
   if (p.acc != SIZE_MAX) {
     const TileRef result = in_place(body, op, p.acc);
     const TileRef acc = accumulator(body, result);
+    check_product(body, left.form.dtype, right.form.dtype, acc.form.dtype);
     if (acc.name != result.name) body.move(acc, result);
     const std::string add =
         fmt::format("{0}_ACC({1}, {1}, {2}, {3});", p.callee, acc.name, left.name, right.name);
@@ -69,6 +82,7 @@ bool multiply(KernelBody& body, const OpCall& op, const Product& p) {
   }
   const TileRef result = body.result(op.result);
   const TileRef acc = accumulator(body, result);
+  check_product(body, left.form.dtype, right.form.dtype, acc.form.dtype);
   Touch touch{{left, right}, {acc}};
   std::string text = fmt::format("{}({}, {}, {});", p.callee, acc.name, left.name, right.name);
   if (p.bias != SIZE_MAX) {

@@ -59,7 +59,10 @@ bool column_reduce(KernelBody& body, std::string_view callee, const TileRef& des
   const TileRef to = body.view(destination, tile_form(MemSpace::Vec, destination.form.dtype, n, 1),
                                destination.valid_cols, 1, {}, "column");
   const std::string along = "TROW" + std::string(callee.substr(4));
-  body.issue(Pipe::V, {{row}, {to}}, fmt::format("{}({}, {}, {});", along, to.name, row.name, row.name));
+  const TileRef scratch = body.scratch_like(row);
+  Touch touch{{row}, {to}};
+  if (scratch.name != row.name) touch.writes.push_back(scratch);
+  body.issue(Pipe::V, touch, fmt::format("{}({}, {}, {});", along, to.name, row.name, scratch.name));
   return true;
 }
 
@@ -101,7 +104,7 @@ bool reduce(KernelBody& body, const OpCall& op) {
   TileRef to = body.result(op.result);
   const TileRef source = vector_operand(body, op, 0);
   if (along_rows) to = body.as_column(to);
-  const TileRef tmp = op.args() > 1 ? body.tile(op.arg(1)) : source;
+  const TileRef tmp = op.args() > 1 ? body.tile(op.arg(1)) : body.scratch_like(source);
   body.issue(Pipe::V, {{source}, {to, tmp}},
              fmt::format("{}({}, {}, {});", callee, to.name, source.name, tmp.name));
   return true;

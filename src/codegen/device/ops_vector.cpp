@@ -76,8 +76,9 @@ bool truth(KernelBody& body, const TileRef& to, const TileRef& from) {
   const TileRef ones = body.scratch(to.form, to.valid_rows, to.valid_cols);
   body.issue(Pipe::V, {{from}, {mask}}, fmt::format("TCMPS({}, {}, 0, CmpMode::NE);", mask.name, from.name));
   body.issue(Pipe::V, {{}, {ones}}, fmt::format("TEXPANDS({}, 1);", ones.name));
-  body.issue(Pipe::V, {{mask, ones}, {to}},
-             fmt::format("TSELS({}, {}, {}, {}, 0);", to.name, mask.name, ones.name, mask.name));
+  const TileRef tmp = body.scratch_like(mask);
+  body.issue(Pipe::V, {{mask, ones}, {to, tmp}},
+             fmt::format("TSELS({}, {}, {}, {}, 0);", to.name, mask.name, ones.name, tmp.name));
   return true;
 }
 
@@ -166,7 +167,7 @@ bool sel(KernelBody& body, const OpCall& op) {
   const TileRef mask = vector_operand(body, op, 0);
   const TileRef a = body.like(vector_operand(body, op, 1), to);
   const TileRef b = body.like(vector_operand(body, op, 2), to);
-  const TileRef tmp = op.args() > 3 ? body.tile(op.arg(3)) : mask;
+  const TileRef tmp = op.args() > 3 ? body.tile(op.arg(3)) : body.scratch_like(mask);
   body.issue(Pipe::V, {{mask, a, b}, {to, tmp}},
              fmt::format("TSEL({}, {}, {}, {}, {});", to.name, mask.name, a.name, b.name, tmp.name));
   return true;

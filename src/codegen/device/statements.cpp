@@ -76,6 +76,8 @@ KernelBody::KernelBody(const KernelEnv& kernel_env, const Function& function)
 
 void KernelBody::operation(const Var* result, const Expr* value, Span span) {
   span_ = span;
+  const auto* made = dyn<Call>(value);
+  operation_ = made != nullptr && made->is_op() ? op_info(made->op).name : std::string_view("this value");
   due_comment_ = short_form(result, value);
   std::copy(std::begin(own_), std::end(own_), std::begin(scratch_));
 }
@@ -131,6 +133,7 @@ void KernelBody::place(bool always) {
 
 void KernelBody::issue(Pipe pipe, const Touch& touch, const std::string& text) {
   place();
+  check_path(pipe, touch);
   std::vector<Region> reads;
   std::vector<Region> writes;
   for (const TileRef& t : touch.reads) reads.push_back(region_of(t));
@@ -185,7 +188,7 @@ std::string KernelBody::scalar_name(const Var* var) {
 
 Extent KernelBody::index(const Expr* expr) {
   if (const auto value = fold(expr)) return Extent(*value);
-  return Extent(scalars.index_operand(expr));
+  return Extent(scalars.index_operand(expr), known_divisor(expr));
 }
 
 std::optional<std::int64_t> KernelBody::fold(const Expr* expr) {
@@ -372,6 +375,7 @@ bool KernelBody::run(KernelText& out) {
   below += "}\n";
   below = finish_text(with_large_memories(below));
   prologue(head, below);
+  out.cube = cube_.value_or(false);
   out.text = head.take();
   if (out.text.ends_with("\n\n") && below.starts_with('\n')) below.erase(0, 1);
   out.text += below;

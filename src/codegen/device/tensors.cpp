@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 
 #include "codegen/device/body.h"
+#include "ir/check_op.h"
 #include "ir/walk.h"
 #include "support/diag/codegen.h"
 
@@ -17,6 +19,7 @@ void Sum::add(const Extent& term) {
     constant_ += *term.constant;
   } else {
     terms_.push_back(term.text);
+    unit_ = std::gcd(unit_, term.unit);
   }
 }
 
@@ -31,10 +34,12 @@ std::string Sum::text() const {
   return out;
 }
 
+std::int64_t Sum::unit() const { return std::gcd(unit_, constant_); }
+
 Extent Sum::extent() const {
   if (terms_.empty()) return Extent(constant_);
   const bool single = terms_.size() == 1 && constant_ == 0;
-  return Extent(single ? terms_[0] : "(" + text() + ")");
+  return Extent(single ? terms_[0] : "(" + text() + ")", unit());
 }
 
 Extent product(const Extent& a, const Extent& b) {
@@ -42,7 +47,9 @@ Extent product(const Extent& a, const Extent& b) {
   if (a.is(0) || b.is(0)) return Extent(0);
   if (a.is(1)) return b;
   if (b.is(1)) return a;
-  return Extent(a.text + " * " + b.text);
+  std::int64_t unit = 1;
+  if (__builtin_mul_overflow(a.unit, b.unit, &unit)) unit = std::max(a.unit, b.unit);
+  return Extent(a.text + " * " + b.text, unit);
 }
 
 // ---- parameters -------------------------------------------------------------------------------------------------
@@ -93,14 +100,16 @@ void KernelBody::bind_parameters() {
   for (const AbiParam& param : env.signature.params) {
     if (param.kind != ParamKind::Tensor) continue;
     const auto* type = static_cast<const TensorType*>(param.param->var->type);
-    shapes_due_[param.param->var] = {type, always_packed(env.program, kernel, param.position)};
+    const bool packed = always_packed(env.program, kernel, param.position);
+    shapes_due_[param.param->var] = {type, packed,
+                                     packed || always_packed(env.program, kernel, param.position, true)};
   }
 }
 
 void KernelBody::complete(const Var* var, TensorRef& ref) {
   const auto due = shapes_due_.find(var);
   if (due == shapes_due_.end()) return;
-  const auto [type, is_packed] = due->second;
+  const auto [type, is_packed, packed_rows] = due->second;
   shapes_due_.erase(due);
   // On a CPU the fractal layouts are as good as row-major ones: nobody but kernels looks at windows and intermediates.
   if (type->view != nullptr && type->view->layout != TensorLayout::ND &&
@@ -123,8 +132,8 @@ void KernelBody::complete(const Var* var, TensorRef& ref) {
   const AbiParam* param = env.signature.find(var);
   for (std::size_t axis = 0; axis < type->shape.size(); ++axis) {
     const auto extent = fold(type->shape[axis]);
-    if (extent == 1) {
-      ref.stride.emplace_back(1);  // never multiplied by anything but 0
+    if (extent == 1 || (packed_rows && !symbolic && axis + 1 == type->shape.size())) {
+      ref.stride.emplace_back(1);  // of one element: never multiplied by anything but 0
     } else {
       ref.stride.emplace_back(fmt::format("pld_stride(args, {}, {})", param->index, axis));
     }
@@ -267,6 +276,14 @@ std::string KernelBody::global(const OpCall& op, const TensorRef& tensor, const 
     shape.insert(shape.begin(), Extent(1));
     stride.insert(stride.begin(), outer.constant && *outer.constant > 0 ? outer : Extent(1));
   }
+  // Rows of several axes that follow each other are rows of one.
+  for (std::size_t i = 3; column && i-- > 0;) {
+    if (shape[i].is(1)) continue;
+    if (!(stride[i] == product(stride[3], shape[3]))) break;
+    shape[3] = product(shape[i], shape[3]);
+    shape[i] = Extent(1);
+  }
+  check_box(shape, stride, column);
   if (column && stride[3].is(1)) stride[4] = shape[3].constant ? shape[3] : Extent(1);
   const auto list = [](const std::vector<Extent>& extents, std::string& dynamic) {
     std::string text;
@@ -322,7 +339,7 @@ namespace {
 
 class PackedArguments {
  public:
-  explicit PackedArguments(const Program& program) : program_(program) {}
+  PackedArguments(const Program& program, bool rows_only) : program_(program), rows_only_(rows_only) {}
 
   bool parameter(const Function& function, std::size_t index) {
     if (function.is_host_orchestrator()) return true;  // of a host function: packed by the launcher
@@ -407,9 +424,23 @@ class PackedArguments {
     if (op == OpId::tensor_create || op == OpId::tensor_full || op == OpId::pld_tensor_window) return true;
     // The host stages slices of its own tensors into packed memory; of a window it passes the place itself.
     const bool staged = host && !call->args.empty() && !is_distributed(call->args[0]->type);
+    if (op == OpId::tensor_slice && rows_only_) return staged || (keeps_rows(call) && value(function, call->args[0]));
     if (op == OpId::tensor_slice) return staged || (leading_slice(call) && value(function, call->args[0]));
     if (op == OpId::tensor_transpose) return staged;
     return all(function, call->args);
+  }
+
+  // Whether the last axis of the slice is that of its source.
+  static bool keeps_rows(const Call* call) {
+    const auto* source = dyn<TensorType>(call->args[0]->type);
+    const auto* drop = dyn<MakeTuple>(argument(call, "drop_dims"));
+    if (source == nullptr) return false;
+    if (drop == nullptr) return true;
+    const auto last = static_cast<std::int64_t>(source->shape.size()) - 1;
+    return std::none_of(drop->elements.begin(), drop->elements.end(), [&](const Expr* axis) {
+      const auto value = const_int(axis);
+      return !value || *value < 0 || *value >= last;
+    });
   }
 
   // Whether the slice takes a run of the first axis only.
@@ -437,14 +468,15 @@ class PackedArguments {
   }
 
   const Program& program_;
+  bool rows_only_;
   std::set<std::pair<const Function*, std::size_t>> visiting_;
   std::unordered_set<const Var*> visited_;
 };
 
 }  // namespace
 
-bool always_packed(const Program& program, const Function& function, std::size_t param) {
-  return PackedArguments(program).parameter(function, param);
+bool always_packed(const Program& program, const Function& function, std::size_t param, bool rows_only) {
+  return PackedArguments(program, rows_only).parameter(function, param);
 }
 
 }  // namespace pldc

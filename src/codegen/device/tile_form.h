@@ -13,10 +13,13 @@ namespace pldc {
 struct Extent {
   std::string text;
   std::optional<std::int64_t> constant;
+  std::int64_t unit = 1;  // every value that it can have is a multiple; 0: it is 0
 
   Extent() = default;
-  Extent(std::int64_t value) : text(std::to_string(value)), constant(value) {}  // NOLINT: implicit
-  explicit Extent(std::string expression) : text(std::move(expression)) {}
+  Extent(std::int64_t value)  // NOLINT: implicit
+      : text(std::to_string(value)), constant(value), unit(value < 0 ? -value : value) {}
+  explicit Extent(std::string expression, std::int64_t multiple_of = 1)
+      : text(std::move(expression)), unit(multiple_of) {}
   bool is(std::int64_t value) const { return constant == value; }
   friend bool operator==(const Extent& a, const Extent& b) {
     return a.constant.has_value() == b.constant.has_value() &&
@@ -55,6 +58,7 @@ struct TileRef {
   Extent valid_cols;
   std::uint64_t address = 0;  // bytes from the start of the space
   std::string offset;         // C++ text of more bytes; empty: none
+  std::int64_t unit = 0;      // what divides the offset
   // Rows that the IR gives the tile: `form` may have more, rounded up. The columns likewise.
   std::int64_t ir_rows = 1;
   std::int64_t ir_cols = 1;
@@ -81,6 +85,9 @@ inline std::int64_t line_elements(DType dtype) {
 TileForm tile_form(MemSpace space, DType dtype, std::int64_t rows, std::int64_t cols, const TileView& view);
 // The form with the layouts that a space has by itself (format.md 3.5).
 TileForm tile_form(MemSpace space, DType dtype, std::int64_t rows, std::int64_t cols);
+
+// Something that every value of the index expression is a multiple of; 0: it is 0.
+std::int64_t known_divisor(const Expr* expr);
 
 // "Tile<TileType::Vec, float, 16, 64, BLayout::RowMajor, -1, 64>"; a valid extent that is not constant is -1.
 std::string tile_type_text(const TileForm& form, const Extent& valid_rows, const Extent& valid_cols);

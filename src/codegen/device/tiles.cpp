@@ -134,6 +134,7 @@ std::string KernelBody::with_large_memories(const std::string& text) const {
 std::string KernelBody::declare_tile(std::string_view like, const TileForm& form, const Extent& valid_rows,
                                      const Extent& valid_cols, std::uint64_t address,
                                      const std::string& offset) {
+  check_core(form);
   const std::string type = tile_type_text(form, valid_rows, valid_cols);
   const bool fixed = valid_rows.constant && valid_cols.constant && offset.empty();
   const std::string key = fixed ? fmt::format("{}@{}", type, address) : std::string();
@@ -197,7 +198,12 @@ TileRef KernelBody::result(const Var* var) {
   out.valid_rows = box.rows;
   out.valid_cols = box.cols;
   out.address = place->address;
-  if (place->offset != nullptr) out.offset = index(place->offset).text;
+  if (place->offset != nullptr) {
+    const Extent offset = index(place->offset);
+    out.offset = offset.text;
+    out.unit = offset.unit;
+  }
+  check_address(out);
   out.name =
       declare_tile(var->name.text(), out.form, out.valid_rows, out.valid_cols, out.address, out.offset);
   if (!out.offset.empty()) {
@@ -218,9 +224,11 @@ TileRef KernelBody::view(const TileRef& like, const TileForm& form, const Extent
     out.address += static_cast<std::uint64_t>(byte_offset.constant());
   } else {
     Sum sum = byte_offset;
-    if (!like.offset.empty()) sum.add(Extent(like.offset));
+    if (!like.offset.empty()) sum.add(Extent(like.offset, like.unit));
     out.offset = sum.extent().text;
+    out.unit = sum.unit();
   }
+  check_address(out);
   const std::string name = suffix.empty() ? like.name : fmt::format("{}_{}", like.name, suffix);
   out.name = declare_tile(name, form, valid_rows, valid_cols, out.address, out.offset);
   if (!out.offset.empty()) {
@@ -260,6 +268,10 @@ TileRef KernelBody::scratch(const TileForm& form, const Extent& valid_rows, cons
   out.name = declare_tile("scratch", out.form, valid_rows, valid_cols, out.address, {});
   set_valid(out);
   return out;
+}
+
+TileRef KernelBody::scratch_like(const TileRef& tile) {
+  return is_official() ? scratch(tile.form, tile.valid_rows, tile.valid_cols) : tile;
 }
 
 TileRef KernelBody::own_memory(std::string_view like, const TileForm& form, const Extent& valid_rows,

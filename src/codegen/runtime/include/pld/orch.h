@@ -16,6 +16,7 @@
 #define AICORE
 #endif
 #define PLD_LOC(line) ((void)0)
+#include "pld/views.h"
 #else
 #include <initializer_list>
 #include <type_traits>
@@ -24,6 +25,7 @@
 #include "pld/dtype.h"
 #include "pld/half.h"
 #include "pld/sim.h"
+#include "pld/views.h"
 #ifndef PLD_LOC
 #define PLD_LOC(line) (::pld::sim::set_line(line))
 #endif
@@ -169,7 +171,6 @@ class CoreTaskArgs {
   TaskOutputTensors made_;
 };
 
-inline constexpr int32_t kInvalidKernel = -1;
 // One task on a cube core and up to two vector lanes, running together.
 struct MixedKernels {
   int32_t aic = kInvalidKernel;
@@ -256,65 +257,8 @@ inline void pld_fill(const ChipTensor& t, V value) {
   pld_for_each<T>(t, [v](uint64_t, T* p) { *p = v; });
 }
 
-// ---- views ----
+// ---- views: those that take more than the official descriptor tells ----
 
-// Removes axes of extent 1.
-inline ChipTensor pld_drop(const ChipTensor& t, std::initializer_list<int64_t> axes) {
-  ChipTensor v = t;
-  v.ndims = 0;
-  for (uint32_t i = 0; i < t.ndims; ++i) {
-    bool drop = false;
-    for (int64_t a : axes) drop = drop || a == static_cast<int64_t>(i);
-    if (drop && t.shapes[i] != 1) ::pld::sim::fail("axis %u of extent %u cannot be dropped", i, t.shapes[i]);
-    if (drop) continue;
-    v.shapes[v.ndims] = t.shapes[i];
-    v.strides[v.ndims++] = t.strides[i];
-  }
-  return v;
-}
-// The part of t that begins at its first element.
-inline ChipTensor pld_valid(const ChipTensor& t, std::initializer_list<int64_t> extents) {
-  ChipTensor v = t;
-  uint32_t i = 0;
-  for (int64_t e : extents) {
-    if (i >= t.ndims || e < 0 || e > static_cast<int64_t>(t.shapes[i])) {
-      ::pld::sim::fail("a valid extent of %lld does not fit dimension %u", static_cast<long long>(e), i);
-    }
-    if (e != static_cast<int64_t>(t.shapes[i])) v.is_contiguous = 0;
-    v.shapes[i++] = static_cast<uint32_t>(e);
-  }
-  return v;
-}
-// The same elements, row-major, under another shape; t must be packed.
-inline ChipTensor pld_reshape(const ChipTensor& t, std::initializer_list<int64_t> extents) {
-  if (t.is_contiguous == 0) ::pld::sim::fail("only a packed tensor can be reshaped");
-  if (extents.size() < 1 || extents.size() > static_cast<size_t>(kPldMaxRank))
-    ::pld::sim::fail("a tensor has 1 to 5 axes");
-  ChipTensor v = t;
-  v.ndims = static_cast<uint32_t>(extents.size());
-  uint64_t before = 1, after = 1;
-  for (uint32_t i = 0; i < t.ndims; ++i) before *= t.shapes[i];
-  uint32_t i = 0;
-  for (int64_t e : extents) v.shapes[i++] = static_cast<uint32_t>(e);
-  for (i = v.ndims; i-- > 0;) {
-    v.strides[i] = static_cast<uint32_t>(after == 0 ? 1 : after);
-    after *= v.shapes[i];
-  }
-  if (before != after) {
-    ::pld::sim::fail("cannot reshape %llu elements into %llu", static_cast<unsigned long long>(before),
-                     static_cast<unsigned long long>(after));
-  }
-  return v;
-}
-inline ChipTensor pld_transpose(const ChipTensor& t, int32_t a, int32_t b) {
-  ChipTensor v = t;
-  v.shapes[a] = t.shapes[b];
-  v.shapes[b] = t.shapes[a];
-  v.strides[a] = t.strides[b];
-  v.strides[b] = t.strides[a];
-  v.is_contiguous = 0;
-  return v;
-}
 // The same bytes as elements of another type, with that type's extents. Axes before the last may have gaps if the
 // extents keep them and only the last one changes with the width of the elements.
 inline ChipTensor pld_reinterpret(const ChipTensor& t, DataType dtype,
@@ -350,14 +294,6 @@ inline ChipTensor pld_reinterpret(const ChipTensor& t, DataType dtype,
   }
   if (!same) ::pld::sim::fail("a tensor with gaps cannot take this shape under another type");
   return v;
-}
-// An index of an array of n cells.
-inline int64_t pld_cell(int64_t i, int64_t n) {
-  if (i < 0 || i >= n) {
-    ::pld::sim::fail("an array of %lld cells has no cell %lld", static_cast<long long>(n),
-                     static_cast<long long>(i));
-  }
-  return i;
 }
 // t[offsets + p] = part[p]
 void pld_assemble(const ChipTensor& t, const ChipTensor& part, std::initializer_list<int64_t> offsets);

@@ -1,0 +1,86 @@
+"""Planted violations: each changes one good text so that one rule is broken. (rule, program, file, pattern, replacement)"""
+
+SHIFT, MATMUL, SOFTMAX = 'rma_ring_shift', 'tile_matmul', 'softmax_rows'
+K_SHIFT, K_MATMUL = 'kernels/chip/shift.cpp', 'kernels/main/mm.cpp'
+VEC = r'Tile<TileType::Vec, float, 1, 96> mine;'
+LOAD = r'GlobalTensor<float, Shape<1, 1, 1, 1, 96>, Stride<96, 96, 96, 96, 1>, Layout::ND> x_0\(x\);'
+
+PLANTED = [
+    # tiles
+    ('line', SHIFT, K_SHIFT, VEC, 'Tile<TileType::Vec, float, 1, 97> mine;'),
+    ('element', SHIFT, K_SHIFT, VEC, 'Tile<TileType::Vec, double, 1, 96> mine;'),
+    ('vec-form', SHIFT, K_SHIFT, VEC,
+     'Tile<TileType::Vec, float, 1, 96, BLayout::RowMajor, 1, 96, SLayout::NoneBox, 1024> mine;'),
+    ('valid', SHIFT, K_SHIFT, VEC, 'Tile<TileType::Vec, float, 1, 96, BLayout::RowMajor, 1, 97> mine;'),
+    ('column', SHIFT, K_SHIFT, VEC, 'Tile<TileType::Vec, float, 96, 1, BLayout::RowMajor, 96, 1> mine;'),
+    ('memory', SHIFT, K_SHIFT, r'TASSIGN\(mine, 0x0\);', 'TASSIGN(mine, 0x2ffe0);'),
+    ('address', SHIFT, K_SHIFT, r'TASSIGN\(b, 0x180\);', 'TASSIGN(b, 0x184);'),
+    ('assigned', SHIFT, K_SHIFT, r'TASSIGN\(t, 0x300\);', ''),
+    ('mat-form', MATMUL, K_MATMUL, r'TileLeft<half, 64, 64> (\w+);', r'Tile<TileType::Left, half, 64, 64> \1;'),
+    ('box', MATMUL, K_MATMUL, r'TileLeft<half, 64, 64>', 'TileLeft<half, 60, 64>'),
+    # global tensors and transfers
+    ('strides', SHIFT, K_SHIFT, LOAD,
+     'GlobalTensor<float, Shape<1, 1, 1, 1, 96>, Stride<96, 96, 96, 0, 1>, Layout::ND> x_0(x);'),
+    ('layout', SHIFT, K_SHIFT, LOAD,
+     'GlobalTensor<float, Shape<1, 1, 1, 1, 96>, Stride<96, 96, 96, 96, 2>, Layout::ND> x_0(x);'),
+    ('five-axes', SHIFT, K_SHIFT, LOAD,
+     'GlobalTensor<float, Shape<1, 1, 1, 96>, Stride<96, 96, 96, 96, 1>, Layout::ND> x_0(x);'),
+    ('extents-given', SHIFT, K_SHIFT, LOAD,
+     'GlobalTensor<float, Shape<1, 1, 1, 1, -1>, Stride<96, 96, 96, 96, 1>, Layout::ND> x_0(x);'),
+    ('transfer-shape', SHIFT, K_SHIFT, LOAD,
+     'GlobalTensor<float, Shape<1, 1, 1, 1, 64>, Stride<64, 64, 64, 64, 1>, Layout::ND> x_0(x);'),
+    ('transfer-layout', SHIFT, K_SHIFT, LOAD,
+     'GlobalTensor<float, Shape<1, 1, 1, 96, 1>, Stride<96, 96, 96, 1, 96>, Layout::DN> x_0(x);'),
+    ('transfer-dtype', SHIFT, K_SHIFT, LOAD,
+     'GlobalTensor<half, Shape<1, 1, 1, 1, 96>, Stride<96, 96, 96, 96, 1>, Layout::ND> x_0(x);'),
+    ('atomic', SHIFT, K_SHIFT, r'TSTORE<decltype\(mine\)', 'TSTORE<decltype(b)'),
+    ('stage', SHIFT, K_SHIFT, VEC,
+     'Tile<TileType::Vec, float, 1, 64> mine;'),
+    ('signal', SHIFT, K_SHIFT, r'comm::TWAIT\(sig_1,', 'comm::TWAIT(x_0,'),
+    # instructions
+    ('instruction', SHIFT, K_SHIFT, r'TADD\(', 'TPLUS('),
+    ('operands', SHIFT, K_SHIFT, r'TADD\(t, mine, b\)', 'TADD(t, mine)'),
+    ('enumeration', SHIFT, K_SHIFT, r'comm::WaitCmp::GE', 'comm::NotifyOp::Set'),
+    ('dtypes', SHIFT, K_SHIFT, r'Tile<TileType::Vec, float, 1, 96> b;', 'Tile<TileType::Vec, int32_t, 1, 96> b;'),
+    ('row-major', SHIFT, K_SHIFT, r'Tile<TileType::Vec, float, 1, 96> b;',
+     'Tile<TileType::Vec, float, 96, 1, BLayout::ColMajor, 96, 1> b;'),
+    ('matmul-alias', MATMUL, K_MATMUL, r'TileRight<half, 64, 64>', 'TileRight<half, 64, 128>'),
+    ('matmul-dtype', MATMUL, K_MATMUL, r'TileAcc<float,', 'TileAcc<int32_t,'),
+    ('path', MATMUL, K_MATMUL, r'TMATMUL\((\w+), (\w+), (\w+)\);', r'TMOV(\3, \2);'),
+    ('core', MATMUL, K_MATMUL, r'TileLeft<half, 64, 64> (\w+);', r'Tile<TileType::Vec, half, 64, 64> \1;'),
+    ('reduce-column', SOFTMAX, '*', r'(Tile<TileType::Vec, float, )(\d+), 1, BLayout::ColMajor, \d+, 1>', r'\g<1>\2, 64>'),
+    ('scratch', SOFTMAX, '*', r'(TROW(?:MAX|SUM)\(\w+, (\w+)), \w+\)', r'\1, \2)'),
+    # flags and barriers
+    ('flag', SHIFT, K_SHIFT, r'EVENT_ID0', 'EVENT_ID9'),
+    ('flag-pair', SHIFT, K_SHIFT, r'wait_flag\(PIPE_MTE2, PIPE_V, EVENT_ID0\);', ''),
+    ('order', SHIFT, K_SHIFT, r'set_flag\(PIPE_V, PIPE_MTE3, EVENT_ID0\);\s*wait_flag\(PIPE_V, PIPE_MTE3, EVENT_ID0\);', ''),
+    ('barrier', SHIFT, K_SHIFT, r'pipe_barrier\(PIPE_ALL\);', 'pipe_barrier(PIPE_X);'),
+    ('barrier-notify', SHIFT, K_SHIFT, r'pipe_barrier\(PIPE_ALL\);\s*(comm::Signal sig_0)', r'TADD(t, t, t); \1'),
+    ('barrier-put', SHIFT, K_SHIFT, r'(comm::TPUT\(\w+, \w+, \w+\);)\s*pipe_barrier\(PIPE_ALL\);\s*[^;]*pld_fence\(\);', r'\1'),
+    ('barrier-end', MATMUL, K_MATMUL, r'pipe_barrier\(PIPE_ALL\);\n}', '}'),
+    # entry
+    ('kernel-include', SHIFT, K_SHIFT, r'#include "pld/kernel.h"', '#include "pld/kernel.h"\n#include <vector>'),
+    ('entry', SHIFT, K_SHIFT, r'void kernel_entry', 'void my_entry'),
+    ('argument-order', SHIFT, K_SHIFT, r'pld_ctx\(args, 6\)', 'pld_ctx(args, 2)'),
+    ('identity', SHIFT, K_SHIFT, r'pipe_barrier\(PIPE_ALL\);', 'get_block_idx();'),
+    ('name', SHIFT, K_SHIFT, r'\bmine\b', 'PIPE_V'),
+    ('known-name', SHIFT, K_SHIFT, r'pld_rank\(box_ctx\)', 'my_rank_of(box_ctx)'),
+    ('file-scope', SHIFT, K_SHIFT, r'using namespace pto;', 'using namespace std;'),
+    ('reads', SHIFT, K_SHIFT, r'TADD\(t, mine, b\);', 'goto out;'),
+    # orchestrations
+    ('chip-include', SHIFT, 'chips/chip.cpp', r'#include "pld/orch.h"', '#include <vector>'),
+    ('chip-entry', SHIFT, 'chips/chip.cpp', r'aicpu_orchestration_entry', 'entry'),
+    ('expected-args', SHIFT, 'chips/chip.cpp', r'expected_arg_count = 9', 'expected_arg_count = 8'),
+    ('chip-argument', SHIFT, 'chips/chip.cpp', r'a\.tensor\(0\)', 'a.tensor(-1)'),
+    ('tensors-first', SHIFT, 'chips/chip.cpp', r'p0\.add_inout\(sig\);', 'p0.add_scalar(sig_ctx);\n    p0.add_inout(sig);'),
+    ('task-arguments', SHIFT, 'chips/chip.cpp', r'p0\.add_input\(x\)', 'p0.add_output(x)'),
+    ('submit', SHIFT, 'chips/chip.cpp', r'rt_submit_aiv_task', 'rt_submit_aic_task'),
+    ('chip-limits', SHIFT, 'chips/chip.cpp', r'a\.tensor\(5\)', 'a.tensor(300)'),
+    ('dependencies', SHIFT, 'chips/chip.cpp', r'rt_submit_aiv_task', 'p0.set_dependencies(x, 1);\n    rt_submit_aiv_task'),
+    ('sync-start', SHIFT, 'chips/chip.cpp', r'rt_submit_aiv_task', 'p0.launch_spec.set_block_num(4);\n    rt_submit_aiv_task'),
+    ('chip-name', SHIFT, 'chips/chip.cpp', r'rt_submit_aiv_task', 'pld_read(x);\n    rt_submit_aiv_task'),
+    # the tree
+    ('manifest-file', SHIFT, 'manifest.json', r'"ascend"', '"sim"'),
+    ('manifest-id', SHIFT, 'manifest.json', r'"id": 0', '"id": 1'),
+    ('manifest-signature', SHIFT, 'manifest.json', r'"INT32"', '"FP32"'),
+]
