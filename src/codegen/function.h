@@ -21,7 +21,8 @@ struct EmitEnv {
   const Program& program;
   ReturnedParams& calls;
   bool official = false;  // for the official toolchain
-  const std::unordered_set<const Function*>* cube = nullptr;  // kernels of no stated core that run on the matrix core
+  const std::unordered_set<const Function*>* cube =
+      nullptr;  // kernels of no stated core that run on the matrix core
 };
 
 class FunctionEmitter {

@@ -285,14 +285,14 @@ class KernelBody {
   std::string deferred_waits_;  // empty: none
   Sync sync_;
   bool failed_ = false;
-  std::string_view operation_;           // the op that is emitted
-  std::optional<bool> cube_;             // the core, once a tile has told
-  std::set<std::uint32_t> refused_;      // places of operations that have been refused
-  std::uint32_t errors_ = 0;  // reported before this kernel
-  bool at_barrier_ = false;   // the last line is a barrier
-  std::string due_comment_;   // to be written before the first line of the operation
-  Span span_;                 // of the operation
-  std::uint32_t line_ = 0;    // of the last PLD_LOC; 0: depends on the path
+  std::string_view operation_;       // the op that is emitted
+  std::optional<bool> cube_;         // the core, once a tile has told
+  std::set<std::uint32_t> refused_;  // places of operations that have been refused
+  std::uint32_t errors_ = 0;         // reported before this kernel
+  bool at_barrier_ = false;          // the last line is a barrier
+  std::string due_comment_;          // to be written before the first line of the operation
+  Span span_;                        // of the operation
+  std::uint32_t line_ = 0;           // of the last PLD_LOC; 0: depends on the path
   int block_depth_ = 0;
   int loop_depth_ = 0;
 
@@ -344,6 +344,7 @@ std::string short_form(const Var* result, const Expr* value);
 
 // Whether every caller of the kernel passes a tensor without gaps for the parameter; `rows_only`: one whose elements along
 // the last axis follow each other.
-bool always_packed(const Program& program, const Function& function, std::size_t param, bool rows_only = false);
+bool always_packed(const Program& program, const Function& function, std::size_t param,
+                   bool rows_only = false);
 
 }  // namespace pldc

@@ -65,9 +65,10 @@ void KernelBody::check_core(const TileForm& form) {
   if (!is_official() || *cube_ == cube) return;
   const bool first = refused_.empty();
   if (first) {
-    refuse_official(fmt::format("it uses {} memory in a kernel of the {} core", name_of(form.space),
-                                *cube_ ? "matrix" : "vector"),
-                    "compute products and vector operations in kernels of their own, with a tensor between them");
+    refuse_official(
+        fmt::format("it uses {} memory in a kernel of the {} core", name_of(form.space),
+                    *cube_ ? "matrix" : "vector"),
+        "compute products and vector operations in kernels of their own, with a tensor between them");
   }
 }
 

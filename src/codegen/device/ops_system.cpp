@@ -412,11 +412,24 @@ std::span<const OpEmitter> system_ops() { return kSystemOps; }
 bool has_official_form(OpId op) {
   // LowerCompositeOps takes the first two apart.
   constexpr OpId kOwn[] = {
-      OpId::tile_sin,          OpId::tile_cos,          OpId::tile_gather_compare, OpId::tile_mrgsort_format2,
-      OpId::tile_random,       OpId::tile_tri,          OpId::tile_tpop_from_aic,  OpId::tile_tpop_from_aiv,
-      OpId::tile_tpush_to_aic, OpId::tile_tpush_to_aiv, OpId::system_tfree_to_aic, OpId::system_tfree_to_aiv,
-      OpId::system_sync_set,   OpId::system_sync_wait,  OpId::system_syncall,
-      OpId::tile_matmul_mx,    OpId::tile_matmul_mx_acc, OpId::tile_matmul_mx_bias,
+      OpId::tile_sin,
+      OpId::tile_cos,
+      OpId::tile_gather_compare,
+      OpId::tile_mrgsort_format2,
+      OpId::tile_random,
+      OpId::tile_tri,
+      OpId::tile_tpop_from_aic,
+      OpId::tile_tpop_from_aiv,
+      OpId::tile_tpush_to_aic,
+      OpId::tile_tpush_to_aiv,
+      OpId::system_tfree_to_aic,
+      OpId::system_tfree_to_aiv,
+      OpId::system_sync_set,
+      OpId::system_sync_wait,
+      OpId::system_syncall,
+      OpId::tile_matmul_mx,
+      OpId::tile_matmul_mx_acc,
+      OpId::tile_matmul_mx_bias,
   };
   return std::find(std::begin(kOwn), std::end(kOwn), op) == std::end(kOwn);
 }

@@ -424,7 +424,8 @@ class PackedArguments {
     if (op == OpId::tensor_create || op == OpId::tensor_full || op == OpId::pld_tensor_window) return true;
     // The host stages slices of its own tensors into packed memory; of a window it passes the place itself.
     const bool staged = host && !call->args.empty() && !is_distributed(call->args[0]->type);
-    if (op == OpId::tensor_slice && rows_only_) return staged || (keeps_rows(call) && value(function, call->args[0]));
+    if (op == OpId::tensor_slice && rows_only_)
+      return staged || (keeps_rows(call) && value(function, call->args[0]));
     if (op == OpId::tensor_slice) return staged || (leading_slice(call) && value(function, call->args[0]));
     if (op == OpId::tensor_transpose) return staged;
     return all(function, call->args);

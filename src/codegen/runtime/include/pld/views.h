@@ -46,8 +46,7 @@ inline ChipTensor pld_valid(const ChipTensor& t, std::initializer_list<int64_t> 
 // The same elements, row-major, under another shape; t must be packed.
 inline ChipTensor pld_reshape(const ChipTensor& t, std::initializer_list<int64_t> extents) {
   if (t.is_contiguous == 0) PLD_VIEW_FAIL("only a packed tensor can be reshaped");
-  if (extents.size() < 1 || extents.size() > 5)
-    PLD_VIEW_FAIL("a tensor has 1 to 5 axes");
+  if (extents.size() < 1 || extents.size() > 5) PLD_VIEW_FAIL("a tensor has 1 to 5 axes");
   ChipTensor v = t;
   v.ndims = static_cast<uint32_t>(extents.size());
   uint64_t before = 1, after = 1;
@@ -60,7 +59,7 @@ inline ChipTensor pld_reshape(const ChipTensor& t, std::initializer_list<int64_t
   }
   if (before != after) {
     PLD_VIEW_FAIL("cannot reshape %llu elements into %llu", static_cast<unsigned long long>(before),
-                     static_cast<unsigned long long>(after));
+                  static_cast<unsigned long long>(after));
   }
   return v;
 }
@@ -77,7 +76,7 @@ inline ChipTensor pld_transpose(const ChipTensor& t, int32_t a, int32_t b) {
 inline int64_t pld_cell(int64_t i, int64_t n) {
   if (i < 0 || i >= n) {
     PLD_VIEW_FAIL("an array of %lld cells has no cell %lld", static_cast<long long>(n),
-                     static_cast<long long>(i));
+                  static_cast<long long>(i));
   }
   return i;
 }
