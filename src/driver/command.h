@@ -38,6 +38,7 @@ std::unique_ptr<Command> make_run_command();
 std::unique_ptr<Command> make_check_command();
 std::unique_ptr<Command> make_fmt_command();
 std::unique_ptr<Command> make_diff_command();
+std::unique_ptr<Command> make_trace_command();
 std::unique_ptr<Command> make_list_command();
 std::unique_ptr<Command> make_explain_command();
 std::unique_ptr<Command> make_reduce_command();

@@ -11,6 +11,7 @@ std::vector<std::unique_ptr<Command>> make_commands() {
   commands.push_back(make_check_command());
   commands.push_back(make_fmt_command());
   commands.push_back(make_diff_command());
+  commands.push_back(make_trace_command());
   commands.push_back(make_list_command());
   commands.push_back(make_explain_command());
   commands.push_back(make_reduce_command());

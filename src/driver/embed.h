@@ -14,4 +14,7 @@ struct EmbeddedFile {
 // src/codegen/runtime/include: what the generated programs include.
 std::span<const EmbeddedFile> runtime_files();
 
+// "page.html": src/driver/trace/page as one page, with a mark where the data of a report goes.
+std::span<const EmbeddedFile> report_page();
+
 }  // namespace pldc

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ir/context.h"
 #include "support/diag.h"
@@ -29,6 +30,8 @@ struct PrintOptions {
   // Only the functions for which this returns true; null: all.
   bool (*keep)(const Function&, const void* user) = nullptr;
   const void* keep_user = nullptr;
+  // Where in the output each function begins; one line end is between two functions. May be null.
+  std::vector<std::size_t>* function_begins = nullptr;
 };
 PrintOptions print_options(const TextStyle& style);
 

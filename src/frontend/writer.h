@@ -58,6 +58,7 @@ class Writer {
 
   // --- constructs
   // -------------------------------------------------------------------------------------------------
+  void marked_function(const Function& f);
   void function(const Function& f);
   void comments(List<std::string_view> list);
   void statements(Body body, std::string_view yield_names = {});

@@ -96,6 +96,37 @@ std::vector<Edit> edit_script(const std::vector<int>& a, const std::vector<int>&
   return script;
 }
 
+// Two texts as lines, and what of them differs.
+struct LineComparison {
+  std::vector<std::string_view> a;
+  std::vector<std::string_view> b;
+  std::size_t head = 0;      // lines that both begin with
+  std::size_t tail = 0;      // lines that both end with
+  std::vector<Edit> middle;  // of the lines between; numbers count from `head`
+};
+
+LineComparison compare_lines(std::string_view before, std::string_view after) {
+  LineComparison out;
+  out.a = lines_of(before);
+  out.b = lines_of(after);
+  const std::vector<std::string_view>& a = out.a;
+  const std::vector<std::string_view>& b = out.b;
+  std::size_t& head = out.head;
+  std::size_t& tail = out.tail;
+  while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
+  while (tail < a.size() - head && tail < b.size() - head && a[a.size() - 1 - tail] == b[b.size() - 1 - tail])
+    ++tail;
+  std::unordered_map<std::string_view, int> numbers;
+  const auto number = [&](std::string_view line) {
+    return numbers.emplace(line, numbers.size()).first->second;
+  };
+  std::vector<int> middle_a, middle_b;
+  for (std::size_t i = head; i < a.size() - tail; ++i) middle_a.push_back(number(a[i]));
+  for (std::size_t i = head; i < b.size() - tail; ++i) middle_b.push_back(number(b[i]));
+  out.middle = edit_script(middle_a, middle_b);
+  return out;
+}
+
 std::string hunk_range(std::size_t start, std::size_t count) {
   // As in diff: an empty range is named by the line before it, and a count of one is left out.
   const std::size_t line = count == 0 ? start : start + 1;
@@ -118,25 +149,15 @@ bool first_difference(std::string_view expected, std::string_view found, TextDif
 std::string unified_diff(std::string_view before, std::string_view after, std::string_view before_label,
                          std::string_view after_label) {
   if (before == after) return {};
-  const std::vector<std::string_view> a = lines_of(before);
-  const std::vector<std::string_view> b = lines_of(after);
-  std::size_t head = 0;
-  while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
-  std::size_t tail = 0;
-  while (tail < a.size() - head && tail < b.size() - head && a[a.size() - 1 - tail] == b[b.size() - 1 - tail])
-    ++tail;
-
-  std::unordered_map<std::string_view, int> numbers;
-  const auto number = [&](std::string_view line) {
-    return numbers.emplace(line, numbers.size()).first->second;
-  };
-  std::vector<int> middle_a, middle_b;
-  for (std::size_t i = head; i < a.size() - tail; ++i) middle_a.push_back(number(a[i]));
-  for (std::size_t i = head; i < b.size() - tail; ++i) middle_b.push_back(number(b[i]));
+  const LineComparison lines = compare_lines(before, after);
+  const std::vector<std::string_view>& a = lines.a;
+  const std::vector<std::string_view>& b = lines.b;
+  const std::size_t head = lines.head;
+  const std::size_t tail = lines.tail;
   constexpr std::size_t kContext = 3;
   std::vector<Edit> script;
   for (std::size_t i = head - std::min(head, kContext); i < head; ++i) script.push_back({' ', i});
-  for (Edit edit : edit_script(middle_a, middle_b)) script.push_back({edit.kind, edit.line + head});
+  for (const Edit edit : lines.middle) script.push_back({edit.kind, edit.line + head});
   for (std::size_t i = 0; i < std::min(tail, kContext); ++i) script.push_back({' ', a.size() - tail + i});
 
   std::string out = fmt::format("--- {}\n+++ {}\n", before_label, after_label);
@@ -172,6 +193,21 @@ std::string unified_diff(std::string_view before, std::string_view after, std::s
     i = end;
   }
   return out;
+}
+
+std::vector<LineRun> line_runs(std::string_view before, std::string_view after) {
+  const LineComparison lines = compare_lines(before, after);
+  std::vector<LineRun> runs = {{lines.head, 0, 0}};
+  for (const Edit& edit : lines.middle) {
+    const bool same = edit.kind == ' ';
+    if (same && runs.back().removed + runs.back().added != 0) runs.push_back({0, 0, 0});
+    ++(same ? runs.back().same : edit.kind == '-' ? runs.back().removed : runs.back().added);
+  }
+  if (lines.tail != 0) {
+    if (runs.back().removed + runs.back().added != 0) runs.push_back({0, 0, 0});
+    runs.back().same += lines.tail;
+  }
+  return runs;
 }
 
 }  // namespace pldc

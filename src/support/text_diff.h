@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pldc {
 
@@ -18,5 +19,14 @@ bool first_difference(std::string_view expected, std::string_view found, TextDif
 // `diff -u` with three lines of context, labels as given; empty if the texts are equal.
 std::string unified_diff(std::string_view before, std::string_view after, std::string_view before_label,
                          std::string_view after_label);
+
+// How the lines of one text become those of another: `same` lines that both have, then `removed` ones of the first, then
+// `added` ones of the second, and so on to the end of both.
+struct LineRun {
+  std::size_t same;
+  std::size_t removed;
+  std::size_t added;
+};
+std::vector<LineRun> line_runs(std::string_view before, std::string_view after);
 
 }  // namespace pldc

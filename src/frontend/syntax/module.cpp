@@ -344,11 +344,16 @@ std::vector<const Function*> print_order(const Program& program) {
 
 }  // namespace
 
+void Writer::marked_function(const Function& f) {
+  if (options_.function_begins != nullptr) options_.function_begins->push_back(out_.size());
+  function(f);
+}
+
 void Writer::module(const Module& module) {
   const Program& program = *module.program;
   collect_dynamics(program);
   if (module.bare_function) {
-    for (const Function* f : program.functions) function(*f);
+    for (const Function* f : program.functions) marked_function(*f);
     return;
   }
   const std::string_view name = program.name.empty() ? std::string_view("Program") : program.name.text();
@@ -384,12 +389,16 @@ void Writer::module(const Module& module) {
     if (options_.keep != nullptr && !options_.keep(*f, options_.keep_user)) continue;
     if (!first) out_ += '\n';
     first = false;
-    function(*f);
+    marked_function(*f);
   }
   if (options_.dialect == Dialect::Dump) {
     // A plain substring test on what was printed, as the reference has it.
     if (out_.view().find("pld.", body_at) != std::string::npos) {
-      out_.insert(imports_at, "import pypto.language.distributed as pld\n");
+      constexpr std::string_view kImport = "import pypto.language.distributed as pld\n";
+      out_.insert(imports_at, kImport);
+      if (options_.function_begins != nullptr) {
+        for (std::size_t& begin : *options_.function_begins) begin += kImport.size();
+      }
     }
   }
 }

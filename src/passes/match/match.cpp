@@ -57,7 +57,8 @@ const Program* prepared(Context& context, const Program* program, DiagSink& diag
 }  // namespace
 }  // namespace match
 
-bool match_ranks(Context& context, const Program* program, const MatchOptions& options, DiagSink& diags) {
+bool match_ranks(Context& context, const Program* program, const MatchOptions& options, DiagSink& diags,
+                 std::vector<MatchedHost>* matched) {
   if (std::none_of(program->functions.begin(), program->functions.end(), match::allocates)) return true;
   program = match::prepared(context, program, diags);
   if (program == nullptr) return false;
@@ -70,6 +71,7 @@ bool match_ranks(Context& context, const Program* program, const MatchOptions& o
     for (match::Allocation& a : trace.allocations) a.uncertain = a.uncertain || (a.collective && a.cells);
     if (whole) match::judge(trace, findings);
     findings.report(diags);
+    if (matched != nullptr) matched->push_back({f->name, std::move(trace), whole});
   }
   return true;
 }

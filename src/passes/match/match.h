@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "ir/context.h"
+#include "passes/match/trace.h"
 #include "support/diag.h"
 
 namespace pldc {
@@ -17,8 +19,16 @@ struct MatchOptions {
       4'000'000;  // statements that are looked at for one host function, all ranks together
 };
 
+// What the ranks tell each other in one host function.
+struct MatchedHost {
+  Name host;
+  match::Trace trace;
+  bool whole;  // false: it was given up, the trace ends somewhere
+};
+
 // Matches every host function that allocates windows. Findings go to `diags`; false if the passes that the match needs
-// reported an error.
-bool match_ranks(Context& context, const Program* program, const MatchOptions& options, DiagSink& diags);
+// reported an error. `matched`, if there is one, gets what was matched.
+bool match_ranks(Context& context, const Program* program, const MatchOptions& options, DiagSink& diags,
+                 std::vector<MatchedHost>* matched = nullptr);
 
 }  // namespace pldc

@@ -75,3 +75,19 @@ TEST_CASE("unified diff: few changed lines in a large text, and texts that share
   for (int i = 0; i < 20000; ++i) other += "other " + std::to_string(i) + "\n";
   CHECK(unified_diff(before, other, "x", "y").size() > before.size());
 }
+
+TEST_CASE("line runs: the lines of two texts in turns") {
+  const auto runs = [](std::string_view a, std::string_view b) {
+    std::string out;
+    for (const LineRun& run : line_runs(a, b)) {
+      for (const std::size_t n : {run.same, run.removed, run.added}) out += std::to_string(n) + " ";
+    }
+    return out;
+  };
+  CHECK(runs("a\nb", "a\nb") == "2 0 0 ");
+  CHECK(runs("", "") == "0 0 0 ");
+  CHECK(runs("", "a\nb") == "0 0 2 ");
+  CHECK(runs("a\nb", "") == "0 2 0 ");
+  CHECK(runs("a\nb\nc\nd", "a\nX\nc\nY\nd") == "1 1 1 1 0 1 1 0 0 ");
+  CHECK(runs("a\nx\nb\nc", "a\ny\nz\nb\nq") == "1 1 2 1 1 1 ");
+}
