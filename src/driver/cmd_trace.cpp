@@ -27,9 +27,11 @@ class TraceCommand : public Command {
 
   void add_options(CLI::App& app) override {
     OptionTable table(app);
-    table.group("Output").value("-o,--output", output_, "FILE",
-                                "where to (default: STEM.html in the working directory); - is standard output");
-    table.group("Program").value("--entry", entry_, "NAME", "which host function to draw, if there are several");
+    table.group("Output").value(
+        "-o,--output", output_, "FILE",
+        "where to (default: STEM.html in the working directory); - is standard output");
+    table.group("Program").value("--entry", entry_, "NAME",
+                                 "which host function to draw, if there are several");
     table
         .number("--ranks", ranks_, "N",
                 "draw who notifies whom for N ranks (default: as many as the program asks for, if it does)")
@@ -42,12 +44,14 @@ class TraceCommand : public Command {
     if (files_.empty()) return session.usage_error("no FILE is given", "`-` is standard input");
     if (files_.size() > 1 && !output_.empty()) return session.usage_error("-o takes a single FILE");
     if (ranks_ > kMaxRanks)
-      return session.usage_error(fmt::format("--ranks is {}, but at most {} can be drawn", ranks_, kMaxRanks));
+      return session.usage_error(
+          fmt::format("--ranks is {}, but at most {} can be drawn", ranks_, kMaxRanks));
     std::map<std::string, std::string> writers;
     for (const std::string& file : files_) {
       const auto [other, fresh] = writers.emplace(report_name(file), file);
       if (fresh) continue;
-      session.report<diag::same_report>("give one of them at a time, with -o", other->second, file, other->first);
+      session.report<diag::same_report>("give one of them at a time, with -o", other->second, file,
+                                        other->first);
       return kBadUsage;
     }
     Pipeline pipeline;

@@ -136,7 +136,8 @@ TEST_CASE("trace: one file that connects to nothing, whatever the program says")
 
   const TempDir dir;
   std::string text = kScale;
-  const std::string hostile = "        # </script><script>alert(1)</script><!-- <b> & \" ' ]]> [[DATA]] \\u003c \xE2\x80\xA8\n";
+  const std::string hostile =
+      "        # </script><script>alert(1)</script><!-- <b> & \" ' ]]> [[DATA]] \\u003c \xE2\x80\xA8\n";
   text.insert(text.find("        t: pl.Tile"), hostile);
   const Outcome outcome = trace({dir.write("<img src=x onerror=alert(1)>.pld", text)});
   REQUIRE(outcome.code == 0);
@@ -211,10 +212,12 @@ TEST_CASE("trace: domains, dispatches and signals of the program") {
       run_pldc({"build", "--emit=manifest", "-o", "-", sample("reveal/mesh.pld")}, build_variables());
   CHECK(domains == Json::parse(manifest.out)["domains"]);
   const std::string all = map.dump();
-  CHECK_THAT(all, Contains("\"kind\":\"dispatch\"") && Contains("\"kind\":\"domain\"") && Contains("\"device\":\"rank\""));
+  CHECK_THAT(all, Contains("\"kind\":\"dispatch\"") && Contains("\"kind\":\"domain\"") &&
+                      Contains("\"device\":\"rank\""));
   CHECK_THAT(all, Contains("\"op\":\"notify\"") && Contains("\"op\":\"wait\""));
 
-  const Json drawn = data_of(trace({"--ranks", "4", sample("reveal/builtin_ring.pld")}).out)["map"]["messages"];
+  const Json drawn =
+      data_of(trace({"--ranks", "4", sample("reveal/builtin_ring.pld")}).out)["map"]["messages"];
   CHECK(drawn["ranks"] == 4);
   REQUIRE(drawn["hosts"].size() == 1);
   CHECK(drawn["hosts"][0]["whole"] == true);

@@ -105,7 +105,8 @@ class Mapper {
       return add_block(std::move(head), loop->body, out);
     }
     if (const auto* loop = dyn<WhileStmt>(stmt)) {
-      Json head{{"kind", "while"}, {"line", line(stmt->span)}, {"text", "while " + text_->of(loop->condition)}};
+      Json head{
+          {"kind", "while"}, {"line", line(stmt->span)}, {"text", "while " + text_->of(loop->condition)}};
       return add_block(std::move(head), loop->body, out);
     }
     if (const auto* branch = dyn<IfStmt>(stmt)) {
@@ -128,7 +129,8 @@ class Mapper {
     std::string range = stop;
     if (!from_zero || !by_one) range = text_->of(loop->start) + ", " + range;
     if (!by_one) range += ", " + text_->of(loop->step);
-    return fmt::format("for {} in {}({})", name, loop->for_kind == ForKind::Parallel ? "parallel" : "range", range);
+    return fmt::format("for {} in {}({})", name, loop->for_kind == ForKind::Parallel ? "parallel" : "range",
+                       range);
   }
 
   void add_call(const Expr* e, std::uint32_t at, Json& out) {
@@ -356,7 +358,8 @@ Json program_map(Session& session, Input& input, const Recorder& recorder, const
     for (const Diagnostic& d : findings.take()) diags.push_back(diagnostic_json(d, session.sources()));
     out["refused"] = std::move(diags);
   }
-  if (hosts && ranks > 0) out["messages"] = message_map(session, input, program, static_cast<unsigned>(ranks));
+  if (hosts && ranks > 0)
+    out["messages"] = message_map(session, input, program, static_cast<unsigned>(ranks));
   return out;
 }
 

@@ -34,7 +34,8 @@ std::string report(Session& session, Input& input, const Recorder& recorder, con
   constexpr std::string_view kMark = "[[DATA]]";
   const std::size_t mark = page.find(kMark);
   PLDC_CHECK(mark != std::string_view::npos, "the page has no place for its data");
-  return std::string(page.substr(0, mark)) + script_data(data) + std::string(page.substr(mark + kMark.size()));
+  return std::string(page.substr(0, mark)) + script_data(data) +
+         std::string(page.substr(mark + kMark.size()));
 }
 
 }  // namespace pldc::trace
