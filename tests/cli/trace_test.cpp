@@ -198,7 +198,7 @@ TEST_CASE("trace: after a failed pass there is a report that shows it") {
   CHECK(early.code == 1);
   CHECK(data_of(early.out)["stages"][0]["state"] == "failed");
 
-  // A text that cannot be read has no stages at all.
+  // No program at all: no report.
   const Outcome unread = run_pldc({"trace", dir.write("bad.pld", "nothing\n"), "-o", dir.path("bad.html")});
   CHECK(unread.code == 1);
   CHECK_FALSE(std::filesystem::exists(dir.path("bad.html")));
