@@ -7,6 +7,7 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 
+#include "driver/example.h"
 #include "driver/vocabulary.h"
 #include "ir/authoring.h"
 #include "ir/check_rules.h"
@@ -125,10 +126,46 @@ std::string explain_op(const OpInfo& op) {
   return out + fmt::format("\nexample: {}\n", signature(op));
 }
 
+const DiagExample* example_of(const DiagInfo& info) {
+  for (const DiagExample& example : diag_examples()) {
+    if (example.code == info.code) return &example;
+  }
+  return nullptr;
+}
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+// The command of an example as a person types it.
+std::string command_of(const DiagExample& example) {
+  const std::string file = std::string(example.name) + ".pld";
+  return "pldc " + replaced(replaced(std::string(example.command), "%s", file), "%t", "out");
+}
+
+std::string indented(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (end != 0) out += "    " + std::string(text.substr(0, end));
+    out += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
 std::string explain_diagnostic(const DiagInfo& info) {
   std::string out =
       fmt::format("{} ({}): {}\n\n{}\n", diag_code(info), info.id, word_of(info.severity), info.explanation);
   if (!info.example.empty()) out += fmt::format("\nexample:\n{}\n", info.example);
+  if (const DiagExample* example = example_of(info)) {
+    if (!example->program.empty())
+      out += fmt::format("\na program that shows it, {}.pld:\n\n{}", example->name, indented(example->program));
+    out += fmt::format("\n{}:\n\n{}", command_of(*example),
+                       indented(replaced(std::string(example->output), "%t", "out")));
+  }
   return out;
 }
 
@@ -262,12 +299,16 @@ std::string list_json(std::string_view what) {
   } else if (what == "diagnostics") {
     for (const DiagInfo* kind : all_diags()) {
       const DiagInfo& info = *kind;
+      const DiagExample* example = example_of(info);
       list.push_back({{"code", diag_code(info)},
                       {"id", info.id},
                       {"severity", word_of(info.severity)},
                       {"format", info.format},
                       {"explanation", info.explanation},
-                      {"example", info.example}});
+                      {"example", info.example},
+                      {"program", example != nullptr ? example->program : ""},
+                      {"program_name", example != nullptr ? std::string(example->name) + ".pld" : ""},
+                      {"command", example != nullptr ? command_of(*example) : ""}});
     }
   } else if (what == "targets") {
     for (const Fact& target : kTargets) list.push_back({{"name", target.name}, {"doc", target.text}});

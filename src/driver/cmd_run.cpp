@@ -206,6 +206,12 @@ class RunCommand : public Command {
     return built ? kFine : kBadInput;
   }
 
+  // Without the word that the diagnostic has anyway, and without line ends at the end.
+  static std::string trimmed(std::string text) {
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    return text.rfind("error: ", 0) == 0 ? text.substr(7) : text;
+  }
+
   int start(Session& session, const std::string& program) const {
     ProcessSpec command;
     command.args.push_back(program.find('/') == std::string::npos ? "./" + program : program);
@@ -216,13 +222,23 @@ class RunCommand : public Command {
     command.args.push_back("--invocation=" + invocation(session.args()));
     if (!random_.empty()) command.args.push_back("--random=" + random_);
     if (!generate_.entry.empty()) command.args.push_back("--entry=" + generate_.entry);
-    command.capture = session.env().capture_children;
-    command.null_input = command.capture;
+    // A machine that reads diagnostics reads nothing else on stderr.
+    const bool as_diagnostic = session.for_machines();
+    command.capture = session.env().capture_children || as_diagnostic;
+    command.null_input = session.env().capture_children;
     session.out().flush();
     session.err().flush();
     const ProcessResult result = run_process(command);
     session.out() << result.out;
-    session.err() << result.err;
+    if (!as_diagnostic) {
+      session.err() << result.err;
+    } else if (std::string said = trimmed(result.err); !said.empty()) {
+      if (result.exit_code != 0) {
+        session.report<diag::program_failed>("", said);
+      } else {
+        session.report<diag::program_said>("", said);
+      }
+    }
     if (!result.error.empty()) {
       session.report<diag::cannot_start>("", command.args.front(), result.error);
       return kBadInput;

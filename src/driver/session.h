@@ -72,6 +72,8 @@ class Session {
   // Text to a file or, for "-" or "", to stdout. False and a diagnostic on failure.
   bool write_output(const std::string& path, std::string_view text);
 
+  // Whether a machine reads the diagnostics: then nothing else may stand on stderr.
+  bool for_machines() const { return render_options().format != DiagFormat::Text; }
   // Shows what is shown at the very end (SARIF is one document).
   void finish();
 

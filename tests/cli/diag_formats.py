@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""Diagnostics for machines: --diag-format=sarif is SARIF 2.1.0, --diag-format=json what pldc(1) says.
+
+    diag_formats.py --pldc=build/src/driver/pldc
+
+The validator knows the required properties, the types and the enumerations of section 3 of the standard (OASIS, Static
+Analysis Results Interchange Format 2.1.0) for the objects that pldc writes, and refuses properties that it does not
+know. The last line is `N passed, N failed`.
+"""
+import argparse
+import json
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ERRORS = ROOT / 'tests/data/errors'
+
+TEXT, COUNT, INDEX = 'text', 'a whole number from 1', 'a whole number from 0'
+URI = 'a URI reference'
+
+
+class Many:
+    """An array of `of`."""
+
+    def __init__(self, of):
+        self.of = of
+
+
+class One:
+    """One of some words."""
+
+    def __init__(self, *words):
+        self.words = words
+
+
+# object: {property: (required, type)}
+SARIF = {
+    'log': {'$schema': (False, URI), 'version': (True, One('2.1.0')), 'runs': (True, Many('run'))},  # 3.13
+    'run': {'tool': (True, 'tool'), 'results': (False, Many('result')),  # 3.14
+            'columnKind': (False, One('utf16CodeUnits', 'unicodeCodePoints'))},
+    'tool': {'driver': (True, 'component')},  # 3.18
+    'component': {'name': (True, TEXT), 'version': (False, TEXT), 'informationUri': (False, URI),  # 3.19
+                  'rules': (False, Many('rule'))},
+    'rule': {'id': (True, TEXT), 'name': (False, TEXT), 'shortDescription': (False, 'message')},  # 3.49
+    'result': {'ruleId': (False, TEXT), 'ruleIndex': (False, INDEX), 'message': (True, 'message'),  # 3.27
+               'level': (False, One('none', 'note', 'warning', 'error')), 'locations': (False, Many('location')),
+               'relatedLocations': (False, Many('location'))},
+    'location': {'physicalLocation': (False, 'physical'), 'message': (False, 'message')},  # 3.28
+    'physical': {'artifactLocation': (True, 'artifact'), 'region': (False, 'region')},  # 3.29
+    'artifact': {'uri': (True, URI)},  # 3.4
+    'region': {'startLine': (True, COUNT), 'startColumn': (False, COUNT), 'endLine': (False, COUNT),  # 3.30
+               'endColumn': (False, COUNT)},
+    'message': {'text': (True, TEXT)},  # 3.11
+}
+PLACE = {'file': (False, TEXT), 'line': (False, COUNT), 'column': (False, COUNT), 'end_line': (False, COUNT),
+         'end_column': (False, COUNT)}
+JSON = {
+    'diagnostic': {'severity': (True, One('error', 'warning', 'note')), 'code': (True, TEXT), 'id': (True, TEXT),
+                   'message': (True, TEXT), 'help': (True, Many(TEXT)), 'notes': (True, Many('note')), **PLACE},
+    'note': {'message': (True, TEXT), **PLACE},
+}
+
+
+def faults(value, kind, schema, path='$'):
+    """What is wrong with a value of this kind: lines that begin with its path."""
+    if isinstance(kind, Many):
+        if not isinstance(value, list):
+            yield f'{path}: no array'
+        else:
+            for i, item in enumerate(value):
+                yield from faults(item, kind.of, schema, f'{path}[{i}]')
+    elif isinstance(kind, One):
+        if value not in kind.words:
+            yield f'{path}: {value!r} is none of {", ".join(kind.words)}'
+    elif kind == TEXT:
+        if not isinstance(value, str):
+            yield f'{path}: no text'
+    elif kind == URI:
+        if not isinstance(value, str) or not re.fullmatch(r"(?:[\w.~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-F]{2})*", value, re.A):
+            yield f'{path}: {value!r} is no URI reference'
+    elif kind in (COUNT, INDEX):
+        if type(value) is not int or value < (kind == COUNT):
+            yield f'{path}: {value!r} is not {kind}'
+    else:
+        members = schema[kind]
+        if not isinstance(value, dict):
+            yield f'{path}: no object'
+            return
+        yield from (f'{path}: no {name}' for name, (required, _) in members.items() if required and name not in value)
+        for name, item in value.items():
+            if name not in members:
+                yield f'{path}: the property {name} is not known'
+            else:
+                yield from faults(item, members[name][1], schema, f'{path}.{name}')
+
+
+def sarif_faults(text):
+    """Of a document, with what its parts say about each other."""
+    try:
+        log = json.loads(text)
+    except ValueError as error:
+        yield f'no JSON: {error}: {text[:200]!r}'
+        return
+    found = list(faults(log, 'log', SARIF))
+    yield from found
+    if found:
+        return
+    if len(log['runs']) != 1:
+        yield f'{len(log["runs"])} runs'
+    for run in log['runs']:
+        rules = [rule['id'] for rule in run['tool']['driver']['rules']]
+        if len(set(rules)) != len(rules):
+            yield 'a rule occurs twice'
+        if 'columnKind' not in run:
+            yield 'no columnKind, though columns are not in UTF-16'
+        for result in run['results']:
+            if rules[result['ruleIndex']:result['ruleIndex'] + 1] != [result['ruleId']]:
+                yield f'rule {result["ruleIndex"]} is not {result["ruleId"]}'
+            for location in result['locations'] + result.get('relatedLocations', []):
+                region = location.get('physicalLocation', {}).get('region')
+                if region and (region['endLine'], region['endColumn']) < (region['startLine'], region['startColumn']):
+                    yield f'a region ends before it begins: {region}'
+
+
+def json_faults(text):
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            value = json.loads(line)
+        except ValueError as error:
+            yield f'line {number}: no JSON: {error}: {line[:200]!r}'
+            continue
+        yield from (f'line {number}: {fault}' for fault in faults(value, 'diagnostic', JSON))
+        if ('line' in value) != ('file' in value) or not re.fullmatch(r'PLD\d{4}', value['code']):
+            yield f'line {number}: a place without a line, or no code'
+
+
+class Suite:
+    def __init__(self, pldc):
+        self.pldc, self.passed, self.failed = pldc, 0, 0
+
+    def stderr(self, words, folder, form):
+        done = subprocess.run([str(self.pldc), *words, f'--diag-format={form}'], cwd=folder, capture_output=True,
+                              stdin=subprocess.DEVNULL, check=False)
+        return done.stderr.decode('utf-8')
+
+    def note(self, name, found):
+        found = list(found)
+        for fault in found[:5]:
+            print(f'{name}: {fault}')
+        self.passed += not found
+        self.failed += bool(found)
+
+    def both(self, name, words, folder):
+        """The SARIF document and the JSON lines of a command, both valid and of the same diagnostics."""
+        text, lines = self.stderr(words, folder, 'sarif'), self.stderr(words, folder, 'json')
+        found = [*sarif_faults(text), *json_faults(lines)]
+        if not found:
+            results = json.loads(text)['runs'][0]['results']
+            codes = [json.loads(line)['code'] for line in lines.splitlines()]
+            if [result['ruleId'] for result in results] != codes:
+                found.append(f'SARIF has other diagnostics than JSON: {codes}')
+        self.note(name, found)
+        return (json.loads(text)['runs'][0], [json.loads(line) for line in lines.splitlines()]) if not found else (None, None)
+
+
+def every_golden(suite):
+    """The commands of the golden tests; those that run programs need a compiler and more time."""
+    plain = sorted(p.name for p in ERRORS.glob('*.pld') if not p.with_suffix('.cmd').exists())
+    with tempfile.TemporaryDirectory() as folder:
+        run, lines = suite.both('check of all', ['check', '--max-errors=0', *plain], ERRORS)
+        if run is not None:
+            suite.note('several files', [] if len({line['file'] for line in lines if 'file' in line}) > 50 else ['few files'])
+            suite.note('related places', [] if any('relatedLocations' in r for r in run['results']) else ['none'])
+        for path in sorted(ERRORS.glob('*.cmd')):
+            words = shlex.split(path.read_text().replace('%s', path.stem + '.pld').replace('%t', folder))
+            # Not what writes beside the cases, and what ends with words of its own.
+            if words[0] not in ('run', 'build', 'reduce', 'replay') and '-i' not in words:
+                suite.both(path.name, words, ERRORS)
+
+
+def special_cases(suite):
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        good = (ROOT / 'samples/scale_add.pld').read_text()
+        (folder / 'good.pld').write_text(good)
+        run, lines = suite.both('no diagnostics', ['check', 'good.pld'], folder)
+        suite.note('no diagnostics: empty', [] if run and run['results'] == [] and lines == [] else ['something'])
+        suite.both('wrong command line', ['chekc', 'good.pld'], folder)
+        suite.both('no file', ['check', 'none.pld'], folder)
+
+        # Names that a URI cannot hold as they are, and columns behind characters of two and of four bytes.
+        odd = 'a b#%é?.pld'
+        line = '        left = pl.lod(a, "é𝄞", [ROWS, COLS])'
+        (folder / odd).write_text(re.sub(r'.*left = .*', lambda _: line, good))
+        run, lines = suite.both('odd name', ['check', odd], folder)
+        if run is not None:
+            place = run['results'][0]['locations'][0]['physicalLocation']
+            suite.note('odd name: URI', [] if place['artifactLocation']['uri'] == 'a%20b%23%25%C3%A9%3F.pld' else [place])
+            suite.note('odd name: file', [] if lines[0]['file'] == odd else [lines[0]])
+        line = '        left = pl.load(a, "é𝄞", pl.lod(a))'
+        (folder / odd).write_text(re.sub(r'.*left = .*', lambda _: line, good))
+        run, lines = suite.both('columns', ['check', odd], folder)
+        if run is not None:
+            columns = [r['locations'][0]['physicalLocation']['region']['startColumn'] for r in run['results']]
+            wanted = line.index('pl.lod') + 1
+            in_bytes = len(line[:wanted - 1].encode()) + 1
+            suite.note('columns: characters', [] if wanted in columns else [f'{columns}, none is {wanted}'])
+            suite.note('columns: bytes', [] if in_bytes in [l['column'] for l in lines] else [f'none is {in_bytes}'])
+
+        # A program that pldc starts says what it says as a diagnostic, too.
+        run, lines = suite.both('a run that hangs', ['run', '--ranks=2', '--random',
+                                                     str(ROOT / 'samples/tutorial/2_hang.pld')], folder)
+        suite.note('a run that hangs: code', [] if lines and lines[-1]['id'] == 'program_failed' and
+                   lines[-1]['message'].startswith('deadlock: ') else [lines])
+
+
+def the_validator_can_fail(suite):
+    """It would be worth nothing if it accepted everything."""
+    good = {'version': '2.1.0', 'runs': [{'tool': {'driver': {'name': 'x', 'rules': [{'id': 'A'}]}},
+                                          'columnKind': 'utf16CodeUnits',
+                                          'results': [{'ruleId': 'A', 'ruleIndex': 0, 'message': {'text': 'm'},
+                                                       'locations': []}]}]}
+    suite.note('validator: accepts', sarif_faults(json.dumps(good)))
+    for path, value in ((['version'], '2.0.0'), (['runs'], {}), (['runs', 0, 'tool'], {}),
+                        (['runs', 0, 'columnKind'], 'bytes'), (['runs', 0, 'results', 0, 'message'], {}),
+                        (['runs', 0, 'results', 0, 'ruleIndex'], 1), (['runs', 0, 'results', 0, 'level'], 'fatal'),
+                        (['runs', 0, 'results', 0, 'locations'],
+                         [{'physicalLocation': {'artifactLocation': {'uri': 'a b'}}}]),
+                        (['runs', 0, 'results', 0, 'locations'], [{'physicalLocation': {
+                            'artifactLocation': {'uri': 'a'}, 'region': {'startLine': 0}}}])):
+        bad = json.loads(json.dumps(good))
+        place = bad
+        for step in path[:-1]:
+            place = place[step]
+        place[path[-1]] = value
+        suite.note(f'validator: refuses {path}', [] if list(sarif_faults(json.dumps(bad))) else ['accepted'])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--pldc', default='build/src/driver/pldc', type=lambda p: pathlib.Path(p).resolve())
+    suite = Suite(parser.parse_args().pldc)
+    the_validator_can_fail(suite)
+    special_cases(suite)
+    every_golden(suite)
+    print(f'{suite.passed} passed, {suite.failed} failed')
+    return 1 if suite.failed else 0
+
+
+sys.exit(main())

@@ -1,0 +1,1 @@
+build --passes=NONE --emit-only -o %t/out %s

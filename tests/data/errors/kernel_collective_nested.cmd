@@ -1,0 +1,1 @@
+opt --passes=LowerCompositeOps %s

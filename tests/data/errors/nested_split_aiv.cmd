@@ -1,0 +1,1 @@
+opt --verify-each %s
