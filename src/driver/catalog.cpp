@@ -162,7 +162,8 @@ std::string explain_diagnostic(const DiagInfo& info) {
   if (!info.example.empty()) out += fmt::format("\nexample:\n{}\n", info.example);
   if (const DiagExample* example = example_of(info)) {
     if (!example->program.empty())
-      out += fmt::format("\na program that shows it, {}.pld:\n\n{}", example->name, indented(example->program));
+      out +=
+          fmt::format("\na program that shows it, {}.pld:\n\n{}", example->name, indented(example->program));
     out += fmt::format("\n{}:\n\n{}", command_of(*example),
                        indented(replaced(std::string(example->output), "%t", "out")));
   }
