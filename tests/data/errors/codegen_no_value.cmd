@@ -1,1 +1,0 @@
-build --passes=NONE --emit-only -o %t/out %s
