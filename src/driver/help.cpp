@@ -70,7 +70,7 @@ std::string version_text() { return fmt::format("pldc {}\n", kVersion); }
 
 std::string root_help(const std::vector<std::unique_ptr<Command>>& commands) {
   std::string out =
-      "pldc: a compiler for the printed IR of PyPTO programs\n\nusage: pldc [SUBCOMMAND] [OPTIONS] "
+      "pldc: a compiler for the printed IR of PyPTO programs\nusage: pldc [SUBCOMMAND] [OPTIONS] "
       "FILE...\n\n";
   for (const auto& command : commands) {
     const CommandInfo info = command->info();
@@ -82,8 +82,7 @@ std::string root_help(const std::vector<std::unique_ptr<Command>>& commands) {
       "  pldc --dump-after=MaterializeCommDomainScopes foo.pld\n"
       "  pldc build foo.pld && foo.pldc/bin/foo --ranks 4 --in x=x.npy --out y=y.npy\n"
       "  pldc run foo.pld --ranks 4 --random --out y=-\n"
-      "\n`pldc SUBCOMMAND -h` is one screen about a subcommand, `pldc help SUBCOMMAND` has all its "
-      "options.\n";
+      "\n`pldc SUBCOMMAND -h`: a screen about it; `pldc help SUBCOMMAND`: all its options.\n";
   return out;
 }
 
