@@ -62,14 +62,11 @@ void KernelBody::check_core(const TileForm& form) {
     refuse_official("a tile of several rows in Mat memory has no boxes", "leave out the layout of the tile");
   }
   if (!cube_) cube_ = cube;
-  if (!is_official() || *cube_ == cube) return;
-  const bool first = refused_.empty();
-  if (first) {
-    refuse_official(
-        fmt::format("it uses {} memory in a kernel of the {} core", name_of(form.space),
-                    *cube_ ? "matrix" : "vector"),
-        "compute products and vector operations in kernels of their own, with a tensor between them");
-  }
+  if (!is_official() || *cube_ == cube || !refused_.empty()) return;
+  refuse_official(
+      fmt::format("it uses {} memory in a kernel of the {} core", name_of(form.space),
+                  *cube_ ? "matrix" : "vector"),
+      "compute products and vector operations in kernels of their own, with a tensor between them");
 }
 
 void KernelBody::check_path(Pipe pipe, const Touch& touch) {

@@ -333,7 +333,7 @@ bool refuse_split(KernelBody& body, const OpCall& op) {
 
 bool shard(KernelBody& body, const OpCall& op) {
   const AttrValue* lane = find_attr(op.call->attrs, "lane");
-  if (lane == nullptr || body.env.options.target == Target::Ascend) return refuse_split(body, op);
+  if (lane == nullptr || body.is_official()) return refuse_split(body, op);
   const std::int64_t split = keyword_int(op, "split", 0);
   const TileRef whole = body.tile(op.arg(0));
   const TileRef half = body.result(op.result);
@@ -344,7 +344,7 @@ bool shard(KernelBody& body, const OpCall& op) {
 }
 
 bool gather(KernelBody& body, const OpCall& op) {
-  if (op.args() != 2 || body.env.options.target == Target::Ascend) return refuse_split(body, op);
+  if (op.args() != 2 || body.is_official()) return refuse_split(body, op);
   const TileRef first = body.tile(op.arg(0));
   const TileRef second = body.tile(op.arg(1));
   const TileRef whole = body.result(op.result);

@@ -531,7 +531,7 @@ void KernelBody::call(const Call* c, const Var* result_var, Span span) {
   operation(result_var, c, span);
   const auto* tile_type = result_var != nullptr ? dyn<TileType>(result_var->type) : nullptr;
   if (tile_type != nullptr && !require_rectangle(op, tile_type)) return;
-  if (env.options.target == Target::Ascend && !has_official_form(c->op)) {
+  if (is_official() && !has_official_form(c->op)) {
     env.diags
         .report<diag::kernel_target>(c->span, op.info().name,
                                      "the official tile library has no such instruction")

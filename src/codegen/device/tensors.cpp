@@ -113,7 +113,7 @@ void KernelBody::complete(const Var* var, TensorRef& ref) {
   shapes_due_.erase(due);
   // On a CPU the fractal layouts are as good as row-major ones: nobody but kernels looks at windows and intermediates.
   if (type->view != nullptr && type->view->layout != TensorLayout::ND &&
-      type->view->layout != TensorLayout::DN && env.options.target == Target::Ascend) {
+      type->view->layout != TensorLayout::DN && is_official()) {
     env.diags
         .report<diag::kernel_layout>(var->span, plain_name(var->name.text()), name_of(type->view->layout))
         .help("use the layout ND or DN");
