@@ -1,8 +1,9 @@
 """A kernel as tiles, global tensors and instructions on them, in the order of the text."""
 from dataclasses import dataclass, field
 
-from reader import (Alias, Braces, Call, Declare, Eval, For, If, Jump, Member, Name, Return, Scope, Type, Unreadable, While,
-                    calls, expressions, show, walk)
+from reader import Unreadable
+from syntax import (Alias, Braces, Call, Declare, Eval, For, If, Jump, Member, Name, Return, Scope, Type, While, calls,
+                    expressions, show, walk)
 from values import Poly, poly
 
 SIZES = {'float': 4, 'half': 2, 'bfloat16_t': 2, 'int8_t': 1, 'uint8_t': 1, 'int16_t': 2, 'uint16_t': 2, 'int32_t': 4,

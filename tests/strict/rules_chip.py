@@ -3,7 +3,7 @@ import re
 from dataclasses import dataclass, field
 
 from findings import rule
-from reader import Braces, Call, Declare, Eval, Member, Name, calls, show, statements, walk
+from syntax import Braces, Call, Declare, Eval, Member, Name, calls, show, statements, walk
 from rules_entry import check_names
 from values import poly
 

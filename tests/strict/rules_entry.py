@@ -2,7 +2,7 @@
 import re
 
 from findings import rule
-from reader import Alias, Declare, Member, Name, calls, expressions, show, statements, walk
+from syntax import Alias, Declare, Member, Name, calls, expressions, show, statements, walk
 
 rule('kernel-include', '6.0', '"pld/kernel.h" (host collectives: "pld/collectives.h") and nothing else')
 rule('entry', '2.4', 'one function: extern "C" __aicore__ void kernel_entry(__gm__ int64_t* args)')

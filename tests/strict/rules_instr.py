@@ -1,7 +1,7 @@
 """Instructions: names, operands, layouts, transfers, the core that executes them. codegen.md 3.2, 3.3, 3.5 and 2.5."""
 from findings import rule
 from kernel import CUBE, Global, Tile
-from reader import Name, Number, Type, show
+from syntax import Name, Number, Type, show
 from values import Poly, poly
 
 rule('instruction', '3.2', 'the instructions of the tile library')

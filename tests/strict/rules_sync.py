@@ -5,8 +5,8 @@ a few constant iterations are run out, others until nothing new is found; branch
 """
 from findings import rule
 from kernel import Global, Tile
-from reader import (Binary, Call, Declare, Eval, For, If, Jump, Name, Return, Scope, Unary, While, expressions, show, statements,
-                    walk)
+from syntax import (Binary, Call, Declare, Eval, For, If, Jump, Name, Return, Scope, Unary, While, expressions, show,
+                    statements, walk)
 from rules_instr import pipe_of
 from values import Poly, compare, poly
 

@@ -1,6 +1,6 @@
 """Arithmetic on what the reader gives: integer expressions as polynomials, so that two texts of one value compare equal and
 what divides a value can be shown."""
-from reader import Binary, Braces, Call, Name, Number, Unary, show
+from syntax import Binary, Braces, Call, Name, Number, Unary, show
 
 INTEGERS = {'int', 'int8_t', 'int16_t', 'int32_t', 'int64_t', 'uint8_t', 'uint16_t', 'uint32_t', 'uint64_t'}
 
