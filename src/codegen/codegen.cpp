@@ -14,6 +14,7 @@
 #include "codegen/placement.h"
 #include "codegen/program.h"
 #include "ir/op.h"
+#include "support/file.h"
 
 namespace pldc {
 namespace {
@@ -41,7 +42,7 @@ std::string shown_source(const BuildOptions& options) {
   const std::string& source = options.source;
   if (source.empty()) return options.stem + ".pld";
   if (source[0] != '/') return source;
-  return source.substr(source.rfind('/') + 1);
+  return path_last(source);
 }
 
 class Generator {

@@ -33,10 +33,6 @@ Json json_of(PropertySet set) {
   return list;
 }
 
-std::string_view word_of(Severity severity) {
-  return severity == Severity::Error ? "error" : severity == Severity::Warning ? "warning" : "note";
-}
-
 // Positions in the default pipeline, 1 to 49; a pass may stand there twice.
 std::string positions(std::string_view pass) {
   std::string out;

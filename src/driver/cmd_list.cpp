@@ -1,4 +1,6 @@
 // pldc list, pldc explain: the tool describes itself.
+#include <fmt/ranges.h>
+
 #include "driver/catalog.h"
 #include "driver/command.h"
 #include "driver/session.h"
@@ -24,13 +26,13 @@ class ListCommand : public Command {
 
   int run(Session& session) override {
     if (topics_.size() != 1)
-      return session.usage_error("list takes one of passes, ops, types, enums, forms, diagnostics, targets");
+      return session.usage_error(fmt::format("list takes one of {}", fmt::join(kListTopics, ", ")));
     const std::string& topic = topics_.front();
     const std::vector<std::string_view> all(std::begin(kListTopics), std::end(kListTopics));
     if (std::find(all.begin(), all.end(), topic) == all.end()) {
       const std::string_view guess = closest(topic, all);
       return session.usage_error(
-          "'" + topic + "' is none of passes, ops, types, enums, forms, diagnostics, targets",
+          fmt::format("'{}' is none of {}", topic, fmt::join(kListTopics, ", ")),
           guess.empty() ? std::string() : "did you mean '" + std::string(guess) + "'?");
     }
     session.out() << (json_ ? list_json(topic) : list_text(topic));

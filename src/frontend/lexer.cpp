@@ -423,7 +423,7 @@ bool Lexer::valid_utf8(std::uint32_t begin, std::uint32_t end) {
       length = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
       bool good = c >= 0xc2 && c <= 0xf4 && i + length <= text_.size();
       for (std::uint32_t k = 1; good && k < length; ++k) {
-        good = (static_cast<unsigned char>(text_[i + k]) & 0xc0) == 0x80;
+        good = continues_character(text_[i + k]);
       }
       if (good) {
         const auto second = static_cast<unsigned char>(text_[i + 1]);

@@ -489,7 +489,7 @@ void report_unknown(DiagSink& diags, const AuthoringCall& call) {
     const bool distributed = name.substr(0, 4) == "pld.";
     if (distributed != call.pld) continue;
     if (distributed) name.remove_prefix(4);
-    if (!full) name = name.substr(name.rfind('.') + 1);
+    if (!full) name = op_leaf(name);
     names.push_back(name);
   }
   if (!full) {

@@ -177,4 +177,11 @@ std::string_view op_category(std::string_view name) {
   return dot == std::string_view::npos ? std::string_view{} : name.substr(0, dot);
 }
 
+std::string_view op_leaf(std::string_view name) { return name.substr(name.rfind('.') + 1); }
+
+bool op_needs_underscore(std::string_view name) {
+  const std::string_view leaf = op_leaf(name);
+  return leaf == "and" || leaf == "or" || leaf == "not";
+}
+
 }  // namespace pldc

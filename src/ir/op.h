@@ -222,5 +222,9 @@ const OpInfo& op_info(OpId op);
 OpId find_op(std::string_view name);
 // The category of an op: what stands before the last dot ("tile", "pld.tensor", "builtin.tensor").
 std::string_view op_category(std::string_view name);
+// What stands behind it ("load", "allreduce").
+std::string_view op_leaf(std::string_view name);
+// Whether Python has that part as a word of its own, so that it is written with an underscore ("and_").
+bool op_needs_underscore(std::string_view name);
 
 }  // namespace pldc

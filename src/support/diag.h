@@ -21,6 +21,8 @@
 namespace pldc {
 
 enum class Severity : std::uint8_t { Note, Warning, Error };
+// "note", "warning", "error"
+std::string_view word_of(Severity severity);
 
 // One kind of diagnostic. Kinds are compared by address; each exists once in the program.
 struct DiagInfo {

@@ -140,6 +140,8 @@ std::string path_stem(std::string_view path) {
   return std::string(path);
 }
 
+std::string path_last(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
+
 std::string path_join(std::string_view dir, std::string_view name) {
   if (dir.empty() || dir == "." || (!name.empty() && name.front() == '/')) return std::string(name);
   std::string result(dir);

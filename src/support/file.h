@@ -23,6 +23,8 @@ bool is_directory(const std::string& path);
 
 // "dir/foo.pld" -> "foo"; "-" -> "stdin". Only the last extension goes.
 std::string path_stem(std::string_view path);
+// "a/b.pld" -> "b.pld"
+std::string path_last(std::string_view path);
 // "a" and "b" -> "a/b"; an absolute second part stands alone, and "" or "." as first part adds nothing.
 std::string path_join(std::string_view dir, std::string_view name);
 // "a/b/c" -> "a/b"; "c" -> ".".

@@ -8,12 +8,6 @@
 #include "support/version.h"
 
 namespace pldc {
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-constexpr std::size_t kWindow = 120;  // widest piece of a source line that is shown
-constexpr std::size_t kTab = 4;
 
 std::string_view word_of(Severity severity) {
   switch (severity) {
@@ -26,6 +20,13 @@ std::string_view word_of(Severity severity) {
   }
   return "error";
 }
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kWindow = 120;  // widest piece of a source line that is shown
+constexpr std::size_t kTab = 4;
 
 // --- text
 // ----------------------------------------------------------------------------------------------------
@@ -66,7 +67,7 @@ std::size_t utf8_length(std::string_view text, std::size_t at) {
   if (first >= 0xF0 && first < 0xF5) length = 4;
   if (at + length > text.size()) return 0;
   for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(at + i) & 0xC0) != 0x80) return 0;
+    if (!continues_character(text[at + i])) return 0;
   }
   return first < 0x80 || length > 1 ? length : 0;
 }
@@ -120,7 +121,7 @@ void show_source(std::string& out, const SourceFile& file, Span span, const Colo
   // Cells far from the place are never shown, so a line of a million columns is cut before it is measured;
   // the cut must not fall inside a character.
   const auto inside_character = [&](std::size_t i) {
-    return i < line.size() && (static_cast<unsigned char>(line[i]) & 0xC0) == 0x80;
+    return i < line.size() && continues_character(line[i]);
   };
   std::size_t from = begin > 4 * kWindow ? begin - 4 * kWindow : 0;
   while (from > 0 && inside_character(from)) --from;
@@ -288,7 +289,7 @@ std::string uri_of(std::string_view path) {
 std::size_t characters(const SourceFile& file, LineColumn at) {
   std::size_t column = 1;
   for (const char c : file.line_text(at.line).substr(0, at.column - 1)) {
-    if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) ++column;
+    if (!continues_character(c)) ++column;
   }
   return column;
 }

@@ -10,6 +10,9 @@
 
 namespace pldc {
 
+// Whether the byte is one of a character's second to last in UTF-8.
+constexpr bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
 // Half-open byte range in the offset space of a SourceManager. {0, 0} means "no place" (offset 0 is never handed
 // out to a file).
 struct Span {

@@ -345,7 +345,7 @@ void HostEmitter::limit_ranks(const Call* call, const std::vector<const Window*>
     const auto count = const_int(resolved(windows[i]->extents[axis]));
     if (!count || *count <= 0) continue;
     RankLimit limit;
-    limit.collective = "pld.tensor." + std::string(info.name.substr(info.name.rfind('.') + 1));
+    limit.collective = "pld.tensor." + std::string(op_leaf(info.name));
     if (ring) limit.collective = "pld.tensor.allreduce mode=\"ring\"";
     limit.count = *count;
     limit.exact = ring;

@@ -48,13 +48,9 @@ class Items {
   Json list_ = Json::array();
 };
 
-std::string_view leaf_of(std::string_view name) { return name.substr(name.rfind('.') + 1); }
-
-bool is_python_word(std::string_view leaf) { return leaf == "and" || leaf == "or" || leaf == "not"; }
-
 void add_op(Items& items, const OpInfo& op) {
-  const std::string_view leaf = leaf_of(op.name);
-  items.add(std::string(leaf) + (is_python_word(leaf) ? "_" : ""), kFunctionItem, signature(op), op.doc.text);
+  const std::string word = std::string(op_leaf(op.name)) + (op_needs_underscore(op.name) ? "_" : "");
+  items.add(word, kFunctionItem, signature(op), op.doc.text);
 }
 
 // Ops and categories below `category` ("tile", "pld.tensor", "builtin"; empty: all of pl).
@@ -72,15 +68,6 @@ void add_ops_of(Items& items, std::string_view category) {
   }
 }
 
-// Ops that may be written without their category.
-void add_short_ops(Items& items, bool pld) {
-  for (const OpInfo* op : all_ops()) {
-    const bool distributed = op->name.substr(0, 4) == "pld.";
-    if (distributed == pld && is_op_name(pld, leaf_of(op->name)) && op->name.substr(0, 5) != "test.")
-      add_op(items, *op);
-  }
-}
-
 void add_dtypes(Items& items, std::string_view before) {
   for (const std::string_view name : dtype_names())
     items.add(std::string(before) + std::string(name), kConstantItem, "dtype");
@@ -94,7 +81,7 @@ void add_members(Items& items, const EnumFact& e, std::string_view before) {
 // Behind "pl." and "pld.".
 void add_words_of(Items& items, bool pld) {
   add_ops_of(items, pld ? "pld" : "");
-  add_short_ops(items, pld);
+  for (const OpInfo* op : short_ops(pld)) add_op(items, *op);
   for (const Fact& type : type_facts()) {
     const bool distributed = type.text.substr(0, 4) == "pld.";
     const bool written = distributed || type.text.substr(0, 3) == "pl.";

@@ -38,8 +38,6 @@ std::string explained(std::string_view name) {
   return explain(name, guess);
 }
 
-std::string_view leaf_of(std::string_view name) { return name.substr(name.rfind('.') + 1); }
-
 // Without the prefix that the text uses; false if the path is of something else.
 bool split_head(const Analysis& analysis, std::string_view path, bool& pld, std::string_view& rest) {
   const std::size_t dot = path.find('.');
@@ -55,10 +53,8 @@ bool split_head(const Analysis& analysis, std::string_view path, bool& pld, std:
 std::string code_block(std::string_view text) { return fmt::format("```pld\n{}\n```\n", text); }
 
 std::string written(const Analysis& analysis, const OpInfo& op) {
-  const std::string_view leaf = leaf_of(op.name);
-  const bool word = leaf == "and" || leaf == "or" || leaf == "not";
   return (op.name.substr(0, 4) == "pld." ? "" : analysis.prefix + ".") + std::string(op.name) +
-         (word ? "_" : "");
+         (op_needs_underscore(op.name) ? "_" : "");
 }
 
 OpId op_of(const Analysis& analysis, std::string_view path) {
@@ -68,6 +64,16 @@ OpId op_of(const Analysis& analysis, std::string_view path) {
   return pld ? find_op(path) : rest.find('.') == std::string_view::npos ? OpId::none_ : find_op(rest);
 }
 
+std::vector<const OpInfo*> short_ops(bool pld) {
+  std::vector<const OpInfo*> found;
+  for (const OpInfo* op : all_ops()) {
+    const bool distributed = op->name.substr(0, 4) == "pld.";
+    if (distributed == pld && is_op_name(pld, op_leaf(op->name)) && op->name.substr(0, 5) != "test.")
+      found.push_back(op);
+  }
+  return found;
+}
+
 std::vector<const OpInfo*> ops_of(const Analysis& analysis, std::string_view path) {
   std::vector<const OpInfo*> found;
   bool pld = false;
@@ -75,10 +81,8 @@ std::vector<const OpInfo*> ops_of(const Analysis& analysis, std::string_view pat
   if (!split_head(analysis, path, pld, rest)) return found;
   if (const OpId op = op_of(analysis, path); op != OpId::none_) return {&op_info(op)};
   if (rest.find('.') != std::string_view::npos || !is_op_name(pld, rest)) return found;
-  for (const OpInfo* op : all_ops()) {
-    const bool distributed = op->name.substr(0, 4) == "pld.";
-    if (distributed == pld && leaf_of(op->name) == rest && op->name.substr(0, 5) != "test.")
-      found.push_back(op);
+  for (const OpInfo* op : short_ops(pld)) {
+    if (op_leaf(op->name) == rest) found.push_back(op);
   }
   // A name that only people write.
   if (found.empty()) {

@@ -17,6 +17,8 @@ std::string written(const Analysis& analysis, const OpInfo& op);
 OpId op_of(const Analysis& analysis, std::string_view path);
 // The ops that the path may mean: the one of that name, or all whose last part it is.
 std::vector<const OpInfo*> ops_of(const Analysis& analysis, std::string_view path);
+// All ops that may be written without their category, behind "pl." or "pld.".
+std::vector<const OpInfo*> short_ops(bool pld);
 // For a call in the text: what the reader took it for if it did, else the ops of its name.
 std::vector<const OpInfo*> ops_called(const Analysis& analysis, std::string_view path, std::size_t offset);
 

@@ -20,8 +20,7 @@ std::string about_variable(const Analysis& analysis, const NameUse& use) {
   std::string type = type_text(use.var->type);
   if (param != nullptr) {
     what = "parameter";
-    if (param->direction != ParamDirection::In)
-      type = fmt::format("pl.{}[{}]", name_of(param->direction), type);
+    type = type_text(*param);
   } else if (use.var->is_iter_arg) {
     what = "carried by a loop";
   } else {

@@ -79,14 +79,17 @@ std::string type_text(const Type* type) {
   return type == nullptr || is_unknown(type) ? "?" : print_type(type);
 }
 
+std::string type_text(const Param& param) {
+  const std::string type = type_text(param.var->type);
+  if (param.direction == ParamDirection::In) return type;
+  return "pl." + std::string(name_of(param.direction)) + "[" + type + "]";
+}
+
 Signature signature_of(const Function& function) {
   Signature out;
   out.text = std::string(function.name.text()) + "(";
   for (const Param& param : function.params) {
-    std::string type = type_text(param.var->type);
-    if (param.direction != ParamDirection::In)
-      type = "pl." + std::string(name_of(param.direction)) + "[" + type + "]";
-    out.parameters.push_back(std::string(param.var->name.text()) + ": " + type);
+    out.parameters.push_back(std::string(param.var->name.text()) + ": " + type_text(param));
     out.text += (out.parameters.size() == 1 ? "" : ", ") + out.parameters.back();
   }
   out.text += ")";

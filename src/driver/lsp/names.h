@@ -27,5 +27,7 @@ struct Signature {
 };
 Signature signature_of(const Function& function);
 std::string type_text(const Type* type);
+// With its direction, as the signature has it.
+std::string type_text(const Param& param);
 
 }  // namespace pldc::lsp

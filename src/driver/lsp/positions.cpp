@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "support/source.h"
+
 namespace pldc::lsp {
 namespace {
 
@@ -15,7 +17,7 @@ Width width_at(std::string_view text, std::size_t at) {
   const std::size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
   if (at + bytes > text.size()) return {1, 1};
   for (std::size_t i = 1; i < bytes; ++i) {
-    if ((static_cast<unsigned char>(text[at + i]) & 0xc0) != 0x80) return {1, 1};
+    if (!continues_character(text[at + i])) return {1, 1};
   }
   return {bytes, bytes == 4 ? std::size_t{2} : std::size_t{1}};
 }

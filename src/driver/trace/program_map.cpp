@@ -12,6 +12,7 @@
 #include "passes/function_call.h"
 #include "passes/lineage.h"
 #include "passes/match/ops.h"
+#include "support/file.h"
 
 namespace pldc::trace {
 namespace {
@@ -250,7 +251,7 @@ class Mapper {
 
   Json telling(const Call* call, std::uint32_t at, const Json& around) {
     const std::string_view full = op_info(call->op).name;
-    Json out{{"op", full.substr(full.rfind('.') + 1)}, {"line", at}, {"around", around}};
+    Json out{{"op", op_leaf(full)}, {"line", at}, {"around", around}};
     const auto text = [&](std::string_view operand, const char* key) {
       if (const Expr* e = argument(call, operand)) out[key] = text_->of(e);
     };
@@ -341,7 +342,7 @@ Json program_map(Session& session, Input& input, const Recorder& recorder, const
 
   BuildOptions build;
   build.stem = options.stem;
-  build.source = base_name(input.file->name());
+  build.source = path_last(input.file->name());
   build.entry = options.entry;
   build.as_read = recorder.before_composites();
   Module module = input.module;

@@ -2,6 +2,7 @@
 
 #include "driver/embed.h"
 #include "support/check.h"
+#include "support/file.h"
 #include "support/version.h"
 
 namespace pldc::trace {
@@ -27,7 +28,7 @@ std::string script_data(const Json& data) {
 std::string report(Session& session, Input& input, const Recorder& recorder, const ReportOptions& options) {
   Json data{{"version", kVersion},
             {"program", input.module.program->name.text()},
-            {"file", base_name(input.file->name())}};
+            {"file", path_last(input.file->name())}};
   recorder.write(data);
   data["map"] = program_map(session, input, recorder, options);
   const std::string_view page = report_page().front().text;

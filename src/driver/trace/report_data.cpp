@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "support/file.h"
 #include "support/text_diff.h"
 
 namespace pldc::trace {
@@ -10,26 +11,12 @@ namespace {
 // Widest piece of a source line that is shown.
 constexpr std::size_t kWidestLine = 160;
 
-std::string_view word_of(Severity severity) {
-  switch (severity) {
-    case Severity::Note:
-      return "note";
-    case Severity::Warning:
-      return "warning";
-    case Severity::Error:
-      return "error";
-  }
-  return "error";
-}
-
-bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-
 // The place as "file", "line" and "column", and the line of source with the bytes [begin, end) marked.
 void add_place(Json& out, Span span, const SourceManager& sources) {
   const SourceFile* file = span.valid() ? sources.file_of(span.begin) : nullptr;
   if (file == nullptr) return;
   const LineColumn at = file->locate(span.begin);
-  out["file"] = base_name(file->name());
+  out["file"] = path_last(file->name());
   out["line"] = at.line;
   out["column"] = at.column;
   const std::string_view line = file->line_text(at.line);
@@ -51,8 +38,6 @@ std::size_t count_lines(std::string_view text) {
 }
 
 }  // namespace
-
-std::string base_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
 std::uint32_t line_of(const SourceManager& sources, Span span) {
   const SourceFile* file = span.valid() ? sources.file_of(span.begin) : nullptr;
@@ -76,9 +61,10 @@ Json diagnostic_json(const Diagnostic& diagnostic, const SourceManager& sources)
 }
 
 std::size_t StringTable::add(std::string_view text) {
-  const auto [found, fresh] = numbers_.emplace(std::string(text), texts_.size());
-  if (fresh) texts_.emplace_back(text);
-  return found->second;
+  if (const auto found = numbers_.find(text); found != numbers_.end()) return found->second;
+  const std::size_t number = texts_.size();
+  numbers_.emplace(texts_.emplace_back(text), number);
+  return number;
 }
 
 StageText Recorder::text_of(const Program* program) {

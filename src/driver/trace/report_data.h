@@ -2,6 +2,7 @@
 // each pass changed them. docs: driver/trace/page/model.js reads it.
 #pragma once
 
+#include <deque>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -18,11 +19,11 @@ using Json = nlohmann::ordered_json;
 class StringTable {
  public:
   std::size_t add(std::string_view text);
-  const std::vector<std::string>& all() const { return texts_; }
+  const std::deque<std::string>& all() const { return texts_; }
 
  private:
-  std::vector<std::string> texts_;
-  std::unordered_map<std::string, std::size_t> numbers_;
+  std::deque<std::string> texts_;                              // they stay where they are
+  std::unordered_map<std::string_view, std::size_t> numbers_;  // of those
 };
 
 // The printed text of a program: a head, and its functions in the order of the text. The text is the head, the functions
@@ -87,7 +88,5 @@ class Recorder {
 Json diagnostic_json(const Diagnostic& diagnostic, const SourceManager& sources);
 // 0: no place.
 std::uint32_t line_of(const SourceManager& sources, Span span);
-// "a/b.pld" -> "b.pld"
-std::string base_name(std::string_view path);
 
 }  // namespace pldc::trace

@@ -311,11 +311,7 @@ const Expr* Reader::typed(const Expr* e) {
 void Writer::op_name(const OpInfo& info) {
   if (info.name.substr(0, 4) != "pld.") prefix();
   out_ += info.name;
-  const std::size_t dot = info.name.rfind('.');
-  const std::string_view leaf = info.name.substr(dot + 1);
-  for (const std::string_view keyword : {"and", "or", "not"}) {
-    if (leaf == keyword) out_ += '_';
-  }
+  if (op_needs_underscore(info.name)) out_ += '_';
 }
 
 void Writer::op_call(const Call& c) {

@@ -10,7 +10,7 @@ namespace {
 
 const TileType* tile_type(const Expr* e) { return e != nullptr ? dyn<TileType>(e->type) : nullptr; }
 
-std::string_view leaf(const Lowering& op) { return op.name().substr(op.name().rfind('.') + 1); }
+std::string_view leaf(const Lowering& op) { return op_leaf(op.name()); }
 
 // Integers computed on as what the tensor op gives: tile ops keep the dtype of the tile.
 const Expr* promoted(Lowering& op, const Expr* tile) {
