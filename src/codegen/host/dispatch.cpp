@@ -50,7 +50,7 @@ std::string_view adder(ArgDirection direction) {
 }  // namespace
 
 void HostEmitter::note_place(Span span, std::string_view device) {
-  const int line = env_.places.at(span).line;
+  const std::uint32_t line = env_.places.at(span).line;
   if (line == 0) return;
   out_.before_next(device.empty() ? fmt::format("h.at({});", line)
                                   : fmt::format("h.at({}, {});", line, device));
