@@ -63,7 +63,7 @@ void push(int direction, int id, int lane, Message* message) {
   visible(m);
   const Lock lock(m.mutex);
   Pipes::Fifo& f = fifo(p, direction, id, lane);
-  f.messages.push_back(std::move(message));
+  f.messages.push_back(Owned<Message, delete_message>(message));
   if (m.races != nullptr) {
     f.sent.push_back({});
     m.races->release(context.agent->clock, f.sent.back());
@@ -88,7 +88,7 @@ const Message& pop(int direction, int id, int lane) {
     fail("takes from a pipe into which nothing was handed, in a task that has one core only");
   m.block(a, Agent::Wait::message, [&] { return !f->messages.empty(); });
   const Lock lock(m.mutex);
-  running.popped.reset(f->messages.pop_front());
+  running.popped = f->messages.pop_front();
   if (m.races != nullptr) {
     m.races->acquire(a.clock, f->sent.pop_front());
   }

@@ -69,14 +69,16 @@ struct Agent {
   Owned<CoreMemory, free_memory<CoreMemory>> memory;
 };
 
+void delete_message(Message* m);
+
 // FIFOs and events of one block, under the machine's mutex.
 struct Pipes {
   struct Fifo {
     int direction;
     int id;
     int lane;
-    Queue<Message*> messages;
-    Queue<Clock> sent;  // of the messages, with --check=races
+    Queue<Owned<Message, delete_message>> messages;  // those that nobody takes end with it
+    Queue<Clock> sent;                               // of the messages, with --check=races
   };
   struct Event {
     int id;
@@ -96,8 +98,6 @@ struct Launch {
   int generation = 0;
   Clock arrivals[2];  // of even and odd generations: nobody leaves one before all have arrived there
 };
-
-void delete_message(Message* m);
 
 }  // namespace sim
 

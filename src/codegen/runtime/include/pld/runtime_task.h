@@ -440,11 +440,6 @@ TaskOutputTensors rt_submit_task(const MixedKernels& kernels, const CoreTaskArgs
       }
     }
     run_together(m, jobs);
-    for (const auto& p : pipes) {
-      for (auto& f : p->fifos) {
-        for (sim::Message* message : f->messages) sim::delete_message(message);
-      }
-    }
   }
   return out;
 }
