@@ -15,6 +15,8 @@
 #include "codegen/program.h"
 #include "ir/op.h"
 #include "support/file.h"
+#include "support/hash.h"
+#include "support/version.h"
 
 namespace pldc {
 namespace {
@@ -80,7 +82,11 @@ class Generator {
       }
     }
     // The vendor's own build compiles the sources for the device; ours needs the runtime headers of sim.
-    if (options_.target != Target::Ascend) out.push_back({"Makefile", makefile_text(code_)});
+    if (options_.target == Target::Ascend) return;
+    std::uint64_t hash = hash_bytes(kVersion);
+    for (const OutputFile& file : out)
+      hash = hash_combine(hash, hash_combine(hash_bytes(file.path), hash_bytes(file.text)));
+    out.push_back({"Makefile", makefile_text(code_, options_.target == Target::Mpi, hash)});
   }
 
  private:

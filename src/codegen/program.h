@@ -40,7 +40,8 @@ struct ProgramCode {
 std::string host_header_text(const ProgramCode& program);
 std::string host_source_text(const ProgramCode& program, const Places& places);
 std::string host_main_text(const ProgramCode& program);
-std::string makefile_text(const ProgramCode& program);
+// `hash`: of the program; processes that run together (mpi) compare it.
+std::string makefile_text(const ProgramCode& program, bool mpi, std::uint64_t hash);
 std::string manifest_text(const ProgramCode& program, const BuildOptions& options, const Places& places);
 
 // "x: in FP32 [NR, 1, 384]"

@@ -3,6 +3,7 @@
 
 #include "driver/command.h"
 #include "driver/generate.h"
+#include "driver/mpi.h"
 #include "driver/session.h"
 #include "support/diag/driver.h"
 #include "support/file.h"
@@ -65,7 +66,6 @@ class BuildCommand : public Command {
       session.report<diag::option_conflict>("", "-MD", "-o -");
       return kBadUsage;
     }
-    if (!target_supported(session, generate_)) return kBadUsage;
     Pipeline pipeline;
     if (!plan_pipeline(session, passes_, pipeline)) return kBadUsage;
     return session.each(files_, [&](Input& input) { return process(session, input, pipeline); });
@@ -93,10 +93,13 @@ class BuildCommand : public Command {
     }
     // Before anything is written: without a compiler nothing is.
     Toolchain tools;
+    const bool mpi = generate_.target == "mpi";
     if (compiles && !find_toolchain(session, tools_, tools)) return kBadInput;
+    if (compiles && mpi && !find_mpi_compiler(session, tools)) return kBadInput;
     if (!write_tree(session, tree)) return kBadInput;
     if (compiles && !compile_tree(session, tree, tools, {"bin/" + name, "bin/lib" + name + ".a"}))
       return kBadInput;
+    if (compiles && mpi) session.out() << "mpirun -n RANKS " << path_join(tree.directory, "bin/" + name) << '\n';
     return depfile_ ? write_depfile(session, input, tree, name, compiles) : kFine;
   }
 

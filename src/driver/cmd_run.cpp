@@ -6,6 +6,7 @@
 
 #include "driver/command.h"
 #include "driver/generate.h"
+#include "driver/mpi.h"
 #include "driver/session.h"
 #include "support/diag/driver.h"
 #include "support/file.h"
@@ -104,7 +105,7 @@ class RunCommand : public Command {
       }
       passes_.stop_after = after_;
     }
-    if (!target_supported(session, generate_) || !order_is_seeded(session)) return kBadUsage;
+    if (!order_is_seeded(session) || !serves_mpi(session)) return kBadUsage;
     Pipeline pipeline;
     if (!plan_pipeline(session, passes_, pipeline)) return kBadUsage;
     std::string program;
@@ -149,6 +150,20 @@ class RunCommand : public Command {
     return true;
   }
 
+  // Said before anything is built, too.
+  bool serves_mpi(Session& session) const {
+    if (generate_.target != "mpi") return true;
+    if (forwarded("--ranks").empty()) {
+      session.report<diag::option_needs>("it starts one process for each rank", "--target=mpi", "--ranks=N");
+      return false;
+    }
+    const bool races = forwarded("--check").find("races") != std::string::npos;
+    if (!races && forwarded("--schedule") != "seeded") return true;
+    session.report<diag::option_conflict>("--target=sim has all ranks in one process", "--target=mpi",
+                                          races ? "--check=races" : "--schedule=seeded");
+    return false;
+  }
+
   // This command without the choice of the order, for the program's messages, which add it.
   static std::string invocation(const std::vector<std::string>& args) {
     std::string all = "pldc";
@@ -175,6 +190,7 @@ class RunCommand : public Command {
     const std::vector<std::string> targets = {"bin/" + name};
     Toolchain tools;
     if (!find_toolchain(session, tools_, tools)) return kBadInput;
+    if (generate_.target == "mpi" && !find_mpi_compiler(session, tools)) return kBadInput;
     if (!build_dir_.empty()) {
       tree.directory = build_dir_;
       if (!write_tree(session, tree) || !compile_tree(session, tree, tools, targets)) return kBadInput;
@@ -214,6 +230,7 @@ class RunCommand : public Command {
 
   int start(Session& session, const std::string& program) const {
     ProcessSpec command;
+    if (generate_.target == "mpi" && !mpi_launcher(session, forwarded("--ranks"), command.args)) return kBadInput;
     command.args.push_back(program.find('/') == std::string::npos ? "./" + program : program);
     for (const auto& option : forwarded_) {
       for (const std::string& v : option->values) command.args.push_back(option->name + "=" + v);

@@ -13,22 +13,32 @@ void add_generate_options(CLI::App& app, GenerateOptions& options, bool with_asc
   if (with_ascend) {
     table
         .value("--target", options.target, "TARGET",
-               "sim (default), or ascend: sources only, no Makefile and no headers; mpi: not yet")
+               "sim (default), mpi: a process for each rank, or ascend: sources only, no Makefile and no headers")
         .one_of({"sim", "mpi", "ascend"});
   } else {
-    table.value("--target", options.target, "TARGET", "sim: ranks as threads (default); mpi: not yet")
+    table.value("--target", options.target, "TARGET", "sim: ranks as threads (default); mpi: as processes")
         .one_of({"sim", "mpi"});
   }
   table.value("--entry", options.entry, "NAME", "which host function, if there are several");
   table.flag("-g", options.debug_lines, "map kernels back to the .pld with #line");
 }
 
-bool target_supported(Session& session, const GenerateOptions& options) {
-  if (options.target != "mpi") return true;
-  session.report<diag::not_supported>("--target=sim runs every rank as a thread of one process",
-                                      "--target=mpi");
-  return false;
+namespace {
+constexpr struct {
+  std::string_view name;
+  Target target;
+} kTargets[] = {{"sim", Target::Sim}, {"mpi", Target::Mpi}, {"ascend", Target::Ascend}};
+
+Target target_of(const GenerateOptions& options) {
+  for (const auto& t : kTargets) {
+    if (t.name == options.target) return t.target;
+  }
+  return Target::Sim;
 }
+
+// Only programs whose ranks are processes compile what talks to MPI.
+bool of_mpi(std::string_view path) { return path.find("/mpi.") != path.npos || path.find("_mpi") != path.npos; }
+}  // namespace
 
 bool generate_tree(Session& session, Input& input, const Pipeline& pipeline, const PassOptions& passes,
                    const GenerateOptions& options, const std::string& stem, Tree& tree, std::string& ir) {
@@ -47,14 +57,15 @@ bool generate_tree(Session& session, Input& input, const Pipeline& pipeline, con
   build.stem = stem;
   build.source = input.file->name();
   build.entry = options.entry;
-  build.target = options.target == "ascend" ? Target::Ascend : Target::Sim;
+  build.target = target_of(options);
   build.line_map = options.debug_lines;
   std::vector<OutputFile> files;
   if (!generate(input.context, module, session.sources(), build, input.diags, files)) return false;
   for (OutputFile& file : files) tree.files.push_back({std::move(file.path), std::move(file.text)});
   if (build.target != Target::Ascend) {
     for (const EmbeddedFile& file : runtime_files()) {
-      tree.files.push_back({std::string(file.path), std::string(file.text)});
+      if (build.target == Target::Mpi || !of_mpi(file.path))
+        tree.files.push_back({std::string(file.path), std::string(file.text)});
     }
   }
   return true;

@@ -15,9 +15,6 @@ struct GenerateOptions {
 };
 void add_generate_options(CLI::App& app, GenerateOptions& options, bool with_ascend);
 
-// False, with a message, if this version cannot generate code for the target.
-bool target_supported(Session& session, const GenerateOptions& options);
-
 // Runs the passes and code generation. `tree.files` then has all files, the runtime headers included; `ir` is
 // the program as code generation saw it. False after an error.
 bool generate_tree(Session& session, Input& input, const Pipeline& pipeline, const PassOptions& passes,

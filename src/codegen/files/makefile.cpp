@@ -16,12 +16,12 @@ constexpr std::string_view kText =
 NAME := {name}
 CXX ?= g++
 ARCH ?= -march=native
-PLD_INCLUDE ?= include
+{mpi_names}PLD_INCLUDE ?= include
 
 # Flags that are part of the meaning: floating point operations round as written, integers wrap, tiles of several types
 # share memory.
 PLD_FLAGS := -std=c++20 -pthread -ffp-contract=off -fno-strict-aliasing -fwrapv -fno-math-errno -fno-trapping-math \
-  -I$(PLD_INCLUDE) -Ihost
+  -I$(PLD_INCLUDE) -Ihost{mpi_flags}
 QUIET := $(if $(V),,@)
 SAY := $(if $(V),:,echo)
 COMPILE = $(QUIET)mkdir -p $(@D) && $(SAY) "  CXX $<" && $(CXX) $(1) $(CXXFLAGS) $(PLD_FLAGS) $(2) -MMD -MP -c -o $@ $<
@@ -31,7 +31,7 @@ OBJECTS := \
 all: bin/$(NAME) bin/lib$(NAME).a
 
 bin/$(NAME): build/host/main.o bin/lib$(NAME).a
-	$(QUIET)mkdir -p $(@D) && $(SAY) "  LINK $@" && $(CXX) $(CXXFLAGS) $(PLD_FLAGS) $(LDFLAGS) -o $@ $^
+	$(QUIET)mkdir -p $(@D) && $(SAY) "  LINK $@" && {link} $(CXXFLAGS) $(PLD_FLAGS) $(LDFLAGS) -o $@ $^
 
 bin/lib$(NAME).a: $(OBJECTS)
 	$(QUIET)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
@@ -43,8 +43,8 @@ build/runtime.o build/watch.o: build/%.o: $(PLD_INCLUDE)/pld/%.cpp
 build/launcher.o: $(PLD_INCLUDE)/pld/launcher.cpp
 	$(call COMPILE,-O0)
 
-build/host/%.o: host/%.cpp
-	$(call COMPILE,-O1)
+{mpi_rule}build/host/%.o: host/%.cpp
+	$(call COMPILE,-O1{mpi_hash})
 
 # Every chip defines the same two names and every kernel the same one: the path tells them apart.
 build/chips/%.o: chips/%.cpp
@@ -61,9 +61,18 @@ clean:
 .PHONY: all clean
 )make";
 
+// The compiler that finds MPI, around ours (Open MPI and MPICH name that differently).
+constexpr std::string_view kMpiCompiler = R"make(OMPI_CXX="$(CXX)" MPICH_CXX="$(CXX)" $(MPICXX))make";
+constexpr std::string_view kMpiRule = R"make(# The only object that sees MPI.
+build/mpi.o: $(PLD_INCLUDE)/pld/mpi.cpp
+	$(call COMPILE,-O1)
+build/mpi.o: override CXX := OMPI_CXX="$(CXX)" MPICH_CXX="$(CXX)" $(MPICXX)
+
+)make";
+
 }  // namespace
 
-std::string makefile_text(const ProgramCode& program) {
+std::string makefile_text(const ProgramCode& program, bool mpi, std::uint64_t hash) {
   // File names that make would take apart are replaced by the identifier.
   bool plain = !program.stem.empty() && program.stem[0] != '-';
   for (const char c : program.stem) {
@@ -72,7 +81,8 @@ std::string makefile_text(const ProgramCode& program) {
     plain = plain && good;
   }
   const std::string name = plain ? program.stem : program.ident;
-  std::string objects =
+  std::string objects = mpi ? "  build/mpi.o \\\n" : "";
+  objects +=
       "  build/runtime.o \\\n  build/watch.o \\\n  build/launcher.o \\\n";  // the longest compilations first
   for (const ChipCode& chip : program.chips) {
     for (const KernelCode& kernel : chip.kernels) {
@@ -81,7 +91,14 @@ std::string makefile_text(const ProgramCode& program) {
   }
   for (const ChipCode& chip : program.chips) objects += fmt::format("  build/chips/{}.o \\\n", chip.ref.name);
   objects += "  build/host/host_orch.o\n";
-  return fmt::format(kText, fmt::arg("name", name), fmt::arg("objects", objects));
+  const auto only_mpi = [mpi](std::string text) { return mpi ? text : std::string(); };
+  return fmt::format(
+      kText, fmt::arg("name", name), fmt::arg("objects", objects),
+      fmt::arg("mpi_names", only_mpi(fmt::format("MPICXX ?= mpicxx\nPLD_PROGRAM_HASH := {:#018x}\n", hash))),
+      fmt::arg("mpi_flags", only_mpi(" -DPLD_TARGET_MPI")),
+      fmt::arg("mpi_hash", only_mpi(",-DPLD_PROGRAM_HASH=$(PLD_PROGRAM_HASH)ULL")),
+      fmt::arg("mpi_rule", only_mpi(std::string(kMpiRule))),
+      fmt::arg("link", mpi ? kMpiCompiler : std::string_view("$(CXX)")));
 }
 
 }  // namespace pldc

@@ -117,17 +117,15 @@ inline void copy_global(const char* op, const D& d, const S& s) {
                   "atomic add serves float, half, bfloat16_t, int32_t, int16_t and int8_t");
     const auto seen = ::pto::impl::observe_global(s, ::pld::sim::AccessKind::read);
     const auto written = ::pto::impl::observe_global(d, ::pld::sim::AccessKind::atomic);
-    int64_t i[5];
-    for (i[0] = 0; i[0] < d.GetShape(0); ++i[0]) {
-      for (i[1] = 0; i[1] < d.GetShape(1); ++i[1]) {
-        for (i[2] = 0; i[2] < d.GetShape(2); ++i[2]) {
-          for (i[3] = 0; i[3] < d.GetShape(3); ++i[3]) {
-            for (i[4] = 0; i[4] < d.GetShape(4); ++i[4]) {
-              int64_t to = 0, from = 0;
-              for (int k = 0; k < 5; ++k) to += i[k] * d.GetStride(k), from += i[k] * s.GetStride(k);
-              ::pto::impl::atomic_add(d.data() + to, static_cast<T>(s.data()[from]));
-            }
-          }
+    for (int64_t a = 0; a < d.GetShape(0); ++a) {
+      for (int64_t b = 0; b < d.GetShape(1); ++b) {
+        for (int64_t c = 0; c < d.GetShape(2); ++c) {
+          const auto* from = s.data() + a * s.GetStride(0) + b * s.GetStride(1) + c * s.GetStride(2);
+          ::pto::impl::add_box(
+              d.data() + a * d.GetStride(0) + b * d.GetStride(1) + c * d.GetStride(2), d.GetStride(3),
+              d.GetStride(4), d.GetShape(3), d.GetShape(4), [&](int64_t row, int64_t col) {
+                return static_cast<T>(::pld::remote::load(from + row * s.GetStride(3) + col * s.GetStride(4)));
+              });
         }
       }
     }

@@ -209,13 +209,13 @@ template <class T>
 inline T pld_read(const ChipTensor& t, std::initializer_list<int64_t> index) {
   const auto* p = static_cast<const T*>(pld_element(t, index, sizeof(T)));
   ::pld::sim::observe_cell(p, static_cast<int32_t>(sizeof(T)), ::pld::sim::AccessKind::read);
-  return *p;
+  return ::pld::remote::load(p);
 }
 template <class T, class V>
 inline void pld_write(const ChipTensor& t, std::initializer_list<int64_t> index, V value) {
   auto* p = static_cast<T*>(pld_element(t, index, sizeof(T)));
   ::pld::sim::observe_cell(p, static_cast<int32_t>(sizeof(T)), ::pld::sim::AccessKind::write);
-  *p = static_cast<T>(value);
+  ::pld::remote::store(p, static_cast<T>(value));
 }
 
 // Calls f(flat number, pointer) for every element in row-major order.

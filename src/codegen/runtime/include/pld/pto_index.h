@@ -219,10 +219,10 @@ inline void MGATHER(const D& d, const G& g, const I& index) {
       int64_t k = 0;
       if constexpr (MODE == GatherMode::Row) {
         k = impl::bounded<OOB>(static_cast<int64_t>(index.data()[r]), rows);
-        d.at(r, c) = k < 0 ? T{} : *address(k, c);
+        d.at(r, c) = k < 0 ? T{} : ::pld::remote::load(address(k, c));
       } else {
         k = impl::bounded<OOB>(static_cast<int64_t>(index.at(r, c)), rows * width);
-        d.at(r, c) = k < 0 ? T{} : *address(k / width, k % width);
+        d.at(r, c) = k < 0 ? T{} : ::pld::remote::load(address(k / width, k % width));
       }
     }
   }
@@ -242,7 +242,7 @@ inline void MSCATTER(const G& g, const S& s, const I& index) {
       }
       ::pld::sim::observe_cell(g.data() + at, static_cast<int32_t>(sizeof(typename G::DType)),
                                ::pld::sim::AccessKind::write);
-      g.data()[at] = s.at(r, c);
+      ::pld::remote::store(g.data() + at, static_cast<typename G::DType>(s.at(r, c)));
     }
   }
 }

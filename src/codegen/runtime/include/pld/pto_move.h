@@ -10,11 +10,46 @@
 namespace pto {
 namespace impl {
 
+// copy_box where one side or both are in windows of other processes.
+template <class D, class S>
+inline void copy_peer(D* d, int64_t d_row, int64_t d_col, const S* s, int64_t s_row, int64_t s_col, int64_t rows,
+                      int64_t cols) {
+  const bool there = ::pld::remote::is_peer(d), from_there = ::pld::remote::is_peer(s);
+  if constexpr (std::is_same_v<D, S>) {
+    if (!(there && from_there)) {
+      const ::pld::remote::Extent e{rows, cols, sizeof(D)};
+      if (there) {
+        ::pld::remote::put({d, d_row, d_col}, {s, s_row, s_col}, e);
+      } else {
+        ::pld::remote::get({d, d_row, d_col}, {s, s_row, s_col}, e);
+      }
+      return;
+    }
+  }
+  // Another type, or from one peer to another: by way of this process.
+  S* packed = static_cast<S*>(::pld::remote::scratch(static_cast<size_t>(rows * cols) * (sizeof(S) + sizeof(D))));
+  D* converted = reinterpret_cast<D*>(packed + rows * cols);
+  if (from_there) ::pld::remote::get({packed, cols, 1}, {s, s_row, s_col}, {rows, cols, sizeof(S)});
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < cols; ++c) {
+      const D value = static_cast<D>(from_there ? packed[r * cols + c] : s[r * s_row + c * s_col]);
+      (there ? converted[r * cols + c] : d[r * d_row + c * d_col]) = value;
+    }
+  }
+  if (there) ::pld::remote::put({d, d_row, d_col}, {converted, cols, 1}, {rows, cols, sizeof(D)});
+}
+
 // Copies a rows x cols box; steps count elements. The boxes are disjoint or identical.
 template <class D, class S>
 inline void copy_box(D* d, int64_t d_row, int64_t d_col, const S* s, int64_t s_row, int64_t s_col,
                      int64_t rows, int64_t cols) {
   if (rows <= 0 || cols <= 0) return;
+  if constexpr (::pld::remote::enabled) {
+    if (::pld::remote::is_peer(d) || ::pld::remote::is_peer(s)) {
+      copy_peer(d, d_row, d_col, s, s_row, s_col, rows, cols);
+      return;
+    }
+  }
   if constexpr (std::is_same_v<D, S>) {
     constexpr size_t kSize = sizeof(D);
     if (cols == 1 && d_row == 1 && s_row == 1) {  // a column
@@ -66,6 +101,33 @@ template <class T>
 inline constexpr bool has_atomic_add =
     std::is_same_v<T, float> || std::is_same_v<T, half> || std::is_same_v<T, bfloat16_t> ||
     std::is_same_v<T, int32_t> || std::is_same_v<T, int16_t> || std::is_same_v<T, int8_t>;
+
+// Adds value(r, c) to every element of a box, each as one indivisible step.
+template <class T, class F>
+inline void add_box(T* p, int64_t row, int64_t col, int64_t rows, int64_t cols, F value) {
+  if constexpr (::pld::remote::enabled) {
+    if (rows <= 0 || cols <= 0) return;
+    if (::pld::remote::is_window(p)) {
+      using ::pld::remote::Element;
+      constexpr Element kType = std::is_same_v<T, float>        ? Element::f32
+                                : std::is_same_v<T, half>       ? Element::f16
+                                : std::is_same_v<T, bfloat16_t> ? Element::bf16
+                                : sizeof(T) == 4                ? Element::i32
+                                : sizeof(T) == 2                ? Element::i16
+                                                                : Element::i8;
+      T* packed = static_cast<T*>(::pld::remote::scratch(static_cast<size_t>(rows * cols) * sizeof(T)));
+      for (int64_t r = 0; r < rows; ++r) {
+        for (int64_t c = 0; c < cols; ++c) packed[r * cols + c] = value(r, c);
+      }
+      ::pld::remote::add({p, row, col}, packed, {rows, cols, sizeof(T)}, kType);
+      return;
+    }
+    ::pld::remote::local_atomic(p, static_cast<size_t>((rows - 1) * row + (cols - 1) * col + 1) * sizeof(T));
+  }
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < cols; ++c) atomic_add(p + r * row + c * col, value(r, c));
+  }
+}
 
 template <class G>
 inline ::pld::sim::Observed observe_global(const G& g, ::pld::sim::AccessKind kind) {
@@ -149,11 +211,8 @@ inline void TSTORE(const G& g, const TileT& t) {
                   "atomic add serves float, half, bfloat16_t, int32_t, int16_t and int8_t");
     const auto seen = impl::observe_global(g, ::pld::sim::AccessKind::atomic);
     impl::for_planes(g, [&](D* p, int64_t row) {
-      for (int64_t r = 0; r < g.GetShape(3); ++r) {
-        for (int64_t c = 0; c < g.GetShape(4); ++c) {
-          impl::atomic_add(p + r * g.GetStride(3) + c * g.GetStride(4), static_cast<D>(t.at(row + r, c)));
-        }
-      }
+      impl::add_box(p, g.GetStride(3), g.GetStride(4), g.GetShape(3), g.GetShape(4),
+                    [&](int64_t r, int64_t c) { return static_cast<D>(t.at(row + r, c)); });
     });
   } else {
     const auto seen = impl::observe_global(g, ::pld::sim::AccessKind::write);
@@ -285,10 +344,10 @@ inline void TCONCAT(const D& d, const A& a, const B& b) {
 template <class T>
 inline T pld_read(const T* p) {
   ::pld::sim::observe_cell(p, static_cast<int32_t>(sizeof(T)), ::pld::sim::AccessKind::read);
-  return *p;
+  return ::pld::remote::load(p);
 }
 template <class T, class V>
 inline void pld_write(T* p, V value) {
   ::pld::sim::observe_cell(p, static_cast<int32_t>(sizeof(T)), ::pld::sim::AccessKind::write);
-  *p = static_cast<T>(value);
+  ::pld::remote::store(p, static_cast<T>(value));
 }

@@ -8,3 +8,6 @@
 #include "pld/runtime_tensor.h"
 #include "pld/runtime_text.h"
 #include "pld/runtime_wait.h"
+#ifdef PLD_TARGET_MPI
+#include "pld/runtime_share.h"
+#endif

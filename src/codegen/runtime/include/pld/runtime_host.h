@@ -95,12 +95,14 @@ Machine::Machine(const ProgramInfo& p, const RunOptions& o) : program(p), option
       return nullptr;
     };
     for (auto& w : workers) {
+      if (!runs(w->agent.device)) continue;
       if (order != nullptr) {
         order->start(run, w.get());
       } else {
         w->thread.start(run, w.get());
       }
     }
+    if constexpr (remote::enabled) remote::attach(this);
     watchdog.start(
         [](void* machine) -> void* {
           static_cast<Machine*>(machine)->watchdog_loop();
@@ -117,6 +119,7 @@ Machine::Machine(const ProgramInfo& p, const RunOptions& o) : program(p), option
 Machine::~Machine() { end_threads(); }
 
 void Machine::end_threads() {
+  if constexpr (remote::enabled) remote::attach(nullptr);
   {
     Lock lock(mutex);
     quit = true;
@@ -149,7 +152,7 @@ void Machine::begin_run() {
   if (races != nullptr) races->clear();
   for (const auto& d : domains) {
     for (size_t r = 0; r < d->windows.size(); ++r) {
-      std::memset(d->windows[r].get(), 0, static_cast<size_t>(d->window_bytes));
+      if (runs(d->devices[r])) std::memset(d->windows[r].get(), 0, static_cast<size_t>(d->window_bytes));
       for (const auto& s : d->slots) {
         add_region({reinterpret_cast<const char*>(d->windows[r].get()) + s.offset, s.bytes,
                     text("%s.%s", d->name.c_str(), s.name.c_str()), static_cast<int64_t>(r), d->devices[r]});
@@ -193,7 +196,7 @@ void Machine::check_signals() const {
     for (const auto& s : d->slots) {
       if (s.use != SlotUse::signal) continue;
       for (size_t r = 0; r < d->windows.size(); ++r) {
-        for (int64_t i = 0; i < s.bytes / 4; ++i) {
+        for (int64_t i = 0; i < (runs(d->devices[r]) ? s.bytes / 4 : 0); ++i) {
           int32_t v = 0;
           std::memcpy(&v, d->windows[r].get() + s.offset + i * 4, 4);
           if (v == 0 || count++ >= kShown) continue;
@@ -263,7 +266,7 @@ Domain ThreadHost::domain(const char* name, const Array<int64_t>& devices,
     }
   }
   Machine& m = *machine_;
-  const Lock lock(m.mutex);
+  Lock lock(m.mutex);
   if (m.next_domain < m.domains.size()) {
     DomainState& old = *m.domains[m.next_domain];
     bool same = old.name == d->name && old.devices == d->devices && old.slots.size() == d->slots.size();
@@ -283,12 +286,20 @@ Domain ThreadHost::domain(const char* name, const Array<int64_t>& devices,
     m.domains.resize(m.next_domain);  // this run goes another way than the one before
   }
   d->contexts.resize(devices.size());
+  if constexpr (remote::enabled) {
+    lock.unlock();
+    remote::meet(m);
+    remote::open(*d);
+    lock.lock();
+  }
   for (size_t r = 0; r < devices.size(); ++r) {
-    void* p = window_memory(static_cast<size_t>(d->window_bytes));
-    std::memset(p, 0, static_cast<size_t>(d->window_bytes));
-    d->windows.push_back(Owned<unsigned char, free_memory<unsigned char>>(static_cast<unsigned char*>(p)));
+    if constexpr (!remote::enabled) {
+      void* p = window_memory(static_cast<size_t>(d->window_bytes));
+      std::memset(p, 0, static_cast<size_t>(d->window_bytes));
+      d->windows.push_back(Owned<unsigned char, free_window>(static_cast<unsigned char*>(p)));
+    }
     for (const auto& s : d->slots) {
-      m.add_region({static_cast<const char*>(p) + s.offset, s.bytes,
+      m.add_region({reinterpret_cast<const char*>(d->windows[r].get()) + s.offset, s.bytes,
                     text("%s.%s", d->name.c_str(), s.name.c_str()), static_cast<int64_t>(r), devices[r]});
     }
   }
@@ -320,6 +331,8 @@ void ThreadHost::submit(int64_t device, const char* chip, const Args& args, Plac
     if (std::strcmp(c.name, chip) == 0) task->chip = &c;
   }
   if (task->chip == nullptr) throw Error(text("the program has no chip orchestration %s", chip));
+  if constexpr (remote::enabled) m.record(device, args, place);
+  if (!m.runs(device)) return;
   task->scalars = args.scalars();
   task->place = place;
   task->tensors.reserve(args.tensors().size());
@@ -379,7 +392,10 @@ void ThreadHost::submit(int64_t device, const char* chip, const Args& args, Plac
   if (m.order != nullptr) m.order->step();
 }
 
-void ThreadHost::sync() { machine_->sync(); }
+void ThreadHost::sync() {
+  machine_->sync();
+  if constexpr (remote::enabled) machine_->share();
+}
 
 Tensor ThreadHost::tensor(Extents shape, DType dtype) {
   Tensor t = Tensor::packed(nullptr, dtype, shape, "host tensor");
@@ -421,6 +437,7 @@ Text located(const Machine& m, const char* entry, int32_t line, int64_t device, 
 void ThreadHost::run(const EntryInfo& entry, Params& params) {
   Machine& m = *machine_;
   m.begin_run();
+  if constexpr (remote::enabled) remote::meet(m);  // all windows are zero
   if (sim::observing) {
     const Lock lock(m.mutex);
     for (const ParamInfo& p : entry.params) {
@@ -445,13 +462,18 @@ void ThreadHost::run(const EntryInfo& entry, Params& params) {
     m.host_failed();
     throw;
   }
-  m.sync();
+  sync();
+  if constexpr (remote::enabled) remote::meet(m);  // before anybody resets a window
   {
     const Lock lock(m.mutex);
     m.deadline_ns = 0;
     m.active = 0;
   }
-  if (m.options.check_signals) m.check_signals();
+  if constexpr (remote::enabled) {
+    m.check_signals_everywhere();
+  } else if (m.options.check_signals) {
+    m.check_signals();
+  }
   if (m.races == nullptr) return;
   const Text raced = m.races->report();
   if (!raced.empty()) throw Error(raced, 4);

@@ -9,6 +9,7 @@
 #include "pld/runtime_dims.h"
 #include "pld/runtime_files.h"
 #include "pld/runtime_options.h"
+#include "pld/runtime_ranks.h"
 
 namespace pld {
 namespace {
@@ -182,7 +183,7 @@ class Program {
       Bound b{&p, {}, {}, {}, {}};
       for (const NameFile& n : options_.in) {
         if (n.name != p.name) continue;
-        npy::Values a = npy::read(n.file);
+        npy::Values a = read_input(p, n.file, where(p));
         check_array(p, n.file, a);
         b.file = n.file;
         b.shape = a.shape;
@@ -229,7 +230,7 @@ class Program {
     const Text have = text(" %lld rank%s", static_cast<long long>(ranks_), ranks_ == 1 ? "" : "s");
     if (entry_->max_device >= ranks_) {
       throw Error(at + text(" dispatches to device %lld, which", static_cast<long long>(entry_->max_device)) +
-                  have + (ranks_ == 1 ? " does" : " do") + " not have; give --ranks " +
+                  have + (ranks_ == 1 ? " does" : " do") + " not have; " + (remote::enabled ? "start it with mpirun -n " : "give --ranks ") +
                   decimal(entry_->max_device + 1));
     }
     if (axis >= 0 && !entry_->single_rank) {
@@ -250,7 +251,11 @@ class Program {
     }
   }
 
-  void warn(const Text& message) const { std::fprintf(stderr, "warning: %s\n", message.c_str()); }
+  void warn(const Text& message) const {
+    if (speaks()) std::fprintf(stderr, "warning: %s\n", message.c_str());
+  }
+
+
 
   void bind_shapes() {
     for (const bool ranked : {true, false}) {  // dims that no file gives
@@ -388,13 +393,19 @@ class Program {
       try {
         host->run(*entry_, params_);
       } catch (const Error& e) {
+        if constexpr (remote::enabled) {
+          if (!host->abandoned()) {
+            write_trace(*host);
+            remote::abandon(e.what(), e.exit_code());
+          }
+        }
         const Text message = e.what() + (options_.seeded ? repeat_text(o.seed) : Text());
         if (!host->abandoned()) {
           write_trace(*host);
           throw Error(message, e.exit_code());
         }
         // A kernel still runs and uses memory that must not go away: say why and leave at once.
-        std::fprintf(stderr, "error: %s\n", message.c_str());
+        std::fprintf(stderr, "error: %s%s\n", rank_text().c_str(), message.c_str());
         std::fflush(nullptr);
         std::_Exit(e.exit_code());
       }
@@ -402,7 +413,7 @@ class Program {
       if (options_.schedules > 1) compare_orders(i, o.seed);
     }
     write_trace(*host);
-    if (options_.timing) {
+    if (options_.timing && speaks()) {
       std::qsort(times.data(), times.size(), sizeof(double), [](const void* a, const void* b) {
         const double x = *static_cast<const double*>(a), y = *static_cast<const double*>(b);
         return x < y ? -1 : (x > y ? 1 : 0);
@@ -418,7 +429,7 @@ class Program {
     if (options_.trace == "-") {
       std::fwrite(trace.c_str(), 1, trace.size(), stdout);
     } else {
-      npy::write_file(options_.trace, trace);
+      npy::write_file(own_file(options_.trace), trace);
     }
   }
 
@@ -497,13 +508,21 @@ class Program {
     }
   }
 
+  // What goes to a file: all of it, or the part of this rank.
+  Bound written(const NameFile& n) const {
+    Bound b = output(n.name);
+    if (names_rank(n.file)) cut_part(*b.info, where(*b.info), n.file, b.shape, b.data);
+    return b;
+  }
+
   // Returns whether the values agree; the first difference and the number of differences go to stderr.
   bool compare(const NameFile& n) const {
-    const Bound& b = output(n.name);
+    const Bound b = written(n);
     const ParamInfo& p = *b.info;
-    const npy::Values want = npy::read(n.file);
-    check_array(p, n.file, want);
-    if (want.shape != b.shape) mismatch(p, n.file, want, "; the run gave " + extents(b.shape));
+    const Text file = own_file(n.file);
+    const npy::Values want = npy::read(file);
+    if (!names_rank(n.file)) check_array(p, file, want);
+    if (!npy::fits(want.descr, p.dtype) || want.shape != b.shape) mismatch(p, file, want, "; the run gave " + extents(b.shape));
     const size_t step = static_cast<size_t>(size_of(p.dtype));
     size_t differences = 0, first = 0;
     double worst = 0;
@@ -526,22 +545,28 @@ class Program {
     if (differences == 0) return true;
     std::fprintf(stderr,
                  "error: %s differs from %s in %zu of %zu elements; first at [%s]: got %.9g, want %.9g",
-                 p.name, n.file.c_str(), differences, b.data.size() / step, index_text(b, first).c_str(),
+                 p.name, file.c_str(), differences, b.data.size() / step, index_text(b, first).c_str(),
                  fill::load(p.dtype, &b.data[first * step]), fill::load(p.dtype, &want.data[first * step]));
     if (worst > 0) std::fprintf(stderr, "; largest difference %.3g", worst);
     std::fputc('\n', stderr);
     return false;
   }
 
+  // Every file is one rank's: of the first, or the one that its name names.
+  static bool is_own(const NameFile& n) { return speaks() || names_rank(n.file); }
+
   int finish() const {
     bool same = true;
-    for (const NameFile& n : options_.expect) same = compare(n) && same;
+    for (const NameFile& n : options_.expect) {
+      if (is_own(n)) same = compare(n) && same;
+    }
     for (const NameFile& n : options_.out) {
-      const Bound& b = output(n.name);
+      if (!is_own(n)) continue;
+      const Bound b = written(n);
       if (n.file == "-") {
         print(b);
       } else {
-        npy::write(n.file, b.info->dtype, b.shape, b.data.data(), static_cast<int64_t>(b.data.size()));
+        npy::write(own_file(n.file), b.info->dtype, b.shape, b.data.data(), static_cast<int64_t>(b.data.size()));
       }
     }
     if (std::fflush(stdout) != 0) throw Error("standard output cannot be written");
@@ -563,23 +588,32 @@ class Program {
 }  // namespace pld
 
 int pld_main(int argc, char** argv, const pld::ProgramInfo& program) {
+  pld::Text message;
+  int code = 0;
+  const auto failed = [&](const char* what, int exit_code) {
+    message = what;
+    code = exit_code;
+  };
   try {
+    if constexpr (pld::remote::enabled) pld::remote::join(argc, argv, program);
     pld::Options options = pld::parse_options(argc, argv);
     if (options.invocation.empty()) options.invocation = pld::own_invocation(argc, argv);
+#ifdef PLD_TARGET_MPI
+    pld::use_processes(options);
+#endif
     if (options.help) {
-      pld::print_help(program);
-      return 0;
+      if (pld::speaks()) pld::print_help(program);
+    } else {
+      code = pld::Program(program, options).run();
     }
-    return pld::Program(program, options).run();
   } catch (const pld::UsageError& e) {
-    std::fprintf(stderr, "error: %s\nSee %s --help.\n", e.text.c_str(),
-                 pld::called_by_pldc(argc, argv) ? "pldc run" : program.name);
-    return 2;
+    failed((e.text + "\nSee " + (pld::called_by_pldc(argc, argv) ? "pldc run" : program.name) + " --help.").c_str(), 2);
   } catch (const pld::Error& e) {
-    std::fprintf(stderr, "error: %s\n", e.what());
-    return e.exit_code();
+    failed(e.what(), e.exit_code());
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "error: no memory\n");
-    return 1;
+    failed("no memory", 1);
   }
+  if constexpr (pld::remote::enabled) return pld::remote::leave(message, code);
+  if (!message.empty()) std::fprintf(stderr, "error: %s\n", message.c_str());
+  return code;
 }

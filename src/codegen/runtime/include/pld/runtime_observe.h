@@ -106,7 +106,7 @@ void notify_observed(int32_t* cell, int32_t value, bool add) {
   const Agent& agent = *context.agent;
   Machine& m = *agent.machine;
   visible(m);
-  const Lock lock(m.mutex);
+  Lock lock(m.mutex);
   const Region* region = m.inside(reinterpret_cast<const char*>(cell), 4, AccessKind::notify);
   if (m.races != nullptr) {
     if (region != nullptr && region->device >= 0)
@@ -119,6 +119,11 @@ void notify_observed(int32_t* cell, int32_t value, bool add) {
   if (m.trace != nullptr) {
     m.trace->end(m.trace->begin(agent.device, agent.core, "signal", "notify " + m.signal_name(cell, nullptr),
                                 text("\"%s\": %d, ", add ? "add" : "set", value) + line_argument()));
+  }
+  if constexpr (remote::enabled) {
+    lock.unlock();
+    if (remote::notify(cell, value, add)) return;
+    lock.lock();
   }
   if (add) {
     __atomic_fetch_add(cell, value, __ATOMIC_SEQ_CST);

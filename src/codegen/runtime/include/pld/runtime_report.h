@@ -29,6 +29,11 @@ const char* compare_name(sim::Compare c) {
 
 }  // namespace
 
+// Of the table.
+namespace {
+constexpr size_t kColumns = 7;
+}
+
 Text Machine::signal_name(const int32_t* cell, Text* notifiers) const {
   const char* p = reinterpret_cast<const char*>(cell);
   for (const auto& d : domains) {
@@ -128,8 +133,8 @@ Text table(const Array<Text>& cells, size_t columns) {
   return out;
 }
 
-// A table of all ranks with work: what each waits for, or where it is.
-Text Machine::describe(const char* headline) const {
+// Of all ranks with work: what each waits for, or where it is.
+void Machine::rows(Array<Text>& cells, Text& hints) const {
   Array<const sim::Agent*> agents;
   const auto insert = [&agents](const sim::Agent* a) {  // by device, then in order
     agents.push_back(a);
@@ -142,21 +147,31 @@ Text Machine::describe(const char* headline) const {
   for (const auto& h : helpers) {
     if (h->run != nullptr) insert(&h->agent);
   }
-  constexpr size_t kColumns = 7;
-  static const char* const kHeads[kColumns] = {"rank", "kernel", "source",           "signal",
-                                               "has",  "wants",  "to be notified by"};
-  Array<Text> cells;
-  for (const char* head : kHeads) cells.push_back(head);
   for (const sim::Agent* a : agents) {
     Text notifiers;
     for (size_t i = 0; i < kColumns; ++i)
       cells.push_back(describe_cell(*this, *a, static_cast<int>(i), notifiers));
   }
-  Text out = headline + table(cells, kColumns);
-  for (const sim::Agent* a : agents) out += hint(*a);
-  Text finished;
+  for (const sim::Agent* a : agents) hints += hint(*a);
+}
+
+Text Machine::table_of(const Array<Text>& rows) {
+  static const char* const kHeads[kColumns] = {"rank", "kernel", "source",           "signal",
+                                               "has",  "wants",  "to be notified by"};
+  Array<Text> cells;
+  for (const char* head : kHeads) cells.push_back(head);
+  for (const Text& cell : rows) cells.push_back(cell);
+  return table(cells, kColumns);
+}
+
+Text Machine::describe(const char* headline) const {
+  Array<Text> cells;
+  Text hints, finished;
+  rows(cells, hints);
+  if (remote::enabled && cells.empty()) return headline;
+  Text out = headline + table_of(cells) + hints;
   for (size_t r = 0; r < workers.size(); ++r) {
-    if (!workers[r]->busy) finished += text(finished.empty() ? "%zu" : ", %zu", r);
+    if (!workers[r]->busy && runs(static_cast<int64_t>(r))) finished += text(finished.empty() ? "%zu" : ", %zu", r);
   }
   if (!finished.empty()) out += text("\n  ranks that have finished their work: %s", finished.c_str());
   return out;

@@ -8,6 +8,7 @@
 #include "pld/host.h"
 #include "pld/orch.h"
 #include "pld/pto_pipe.h"
+#include "pld/runtime_remote.h"
 #include "pld/runtime_threads.h"
 
 namespace pld {
@@ -44,6 +45,11 @@ void free_memory(T* p) {
   std::free(p);
 }
 
+// Windows of processes belong to the transport.
+inline void free_window(unsigned char* p) {
+  if constexpr (!remote::enabled) std::free(p);
+}
+
 namespace sim {
 
 inline const Context nowhere{};
@@ -62,6 +68,7 @@ struct Agent {
   Compare compare = Compare::ge;
   const void* object = nullptr;  // Wait::message, Wait::event: what it waits for
   int number = 0;                // its direction or id, for the report
+  bool polls = false;            // other processes may change what it waits for
   int go = 0;           // how it goes on: 1 as if nothing was, 2 it stops; kAsleep: it sleeps until then
   int core = 0;         // of the launch: block and lane, counted together
   int clock = 0;        // number of its clock in Races
@@ -143,7 +150,7 @@ struct DomainState {
   Array<int64_t> devices;
   Array<SlotState> slots;
   int64_t window_bytes = 0;
-  Array<Owned<unsigned char, free_memory<unsigned char>>> windows;  // by domain rank
+  Array<Owned<unsigned char, free_window>> windows;  // by domain rank
   Array<CommContext> contexts;
 
   int64_t rank_of(int64_t device) const {
@@ -168,6 +175,14 @@ struct Task {
   Array<Staging> staging;
   Place place;
   Clock submitted;  // with --check=races
+};
+
+// What a dispatch may write to host memory, and what was there before; only with a process per rank.
+struct Written {
+  int64_t device;
+  Tensor tensor;
+  Place place;
+  Array<unsigned char> before;  // packed; of the own rank
 };
 
 // A pool thread that runs blocks of SPMD launches and lanes of mixed tasks.
@@ -221,6 +236,8 @@ class Machine {
   size_t next_domain = 0;  // of this run
   Array<Array<unsigned char>> host_tensors;
   Array<Region> regions;  // by base; they do not overlap
+  Array<Owned<Written>> written;  // since the last share()
+  uint64_t moves = 0;             // how often a wait ended
 
   Owned<Order> order;  // seeded schedule
   Owned<Races> races;  // --check=races
@@ -237,6 +254,8 @@ class Machine {
   bool wake_satisfied();                        // waiting agents whose cell satisfies them by now
   void fail(const Text& text, int code);        // first error wins; stops everybody
   Text describe(const char* headline) const;
+  void rows(Array<Text>& cells, Text& hints) const;  // of the table, and what follows it
+  static Text table_of(const Array<Text>& rows);     // with the heads of its columns
   Text hint(const sim::Agent& agent) const;  // what may be wrong with its wait: a line, or nothing
   Text signal_name(const int32_t* cell, Text* notifiers) const;
   const Region* region_of(const void* address) const;
@@ -266,7 +285,13 @@ class Machine {
   void sync();
   void begin_run();
   bool host_failed();
+  // With a process per rank: what the dispatch may write; makes the host memory of all processes equal.
+  void record(int64_t device, const Args& args, Place place);
+  void share();
+  static void note_atomics(const Staging& staging);  // in the packed copy of what share() sees
+  bool runs(int64_t device) const { return !remote::enabled || device == remote::rank(); }  // here
   void check_signals() const;
+  void check_signals_everywhere() const;
   // The region that the bytes lie in; ends the run with --check=bounds if there is none.
   const Region* inside(const char* address, int64_t bytes, sim::AccessKind kind) const;
 };

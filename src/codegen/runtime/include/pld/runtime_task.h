@@ -309,6 +309,7 @@ void Machine::worker_loop(Worker& w) {
             int64_t stride = 1;
             for (int i = packed.rank; i-- > 0;) packed.strides[i] = stride, stride *= packed.shape[i];
             s.tensor.assign(packed);
+            if constexpr (remote::enabled) note_atomics(s);
           }
         });
       }

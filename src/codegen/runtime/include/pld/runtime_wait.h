@@ -47,6 +47,7 @@ void Machine::let_go(sim::Agent& agent, int how) {
   waiting.pop_back();
   retire(agent);
   ++active;
+  ++moves;
   // Behind the exchange the agent may be gone; whoever else sleeps at that address then looks again.
   if (__atomic_exchange_n(&agent.go, how, __ATOMIC_ACQ_REL) == sim::Agent::kAsleep)
     syscall(SYS_futex, &agent.go, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
@@ -82,7 +83,11 @@ bool Machine::wake_satisfied() {
 void Machine::now_inactive() {
   if (--active > 0 || waiting.empty() || stopping) return;
   // A cell may have been changed by a plain store, which wakes nobody.
-  if (!wake_satisfied()) fail(describe("deadlock: no rank can move"), 4);
+  if (wake_satisfied()) return;
+  for (const sim::Agent* a : waiting) {
+    if (a->polls) return;
+  }
+  fail(describe("deadlock: no rank can move"), 4);
 }
 
 void Machine::fail(const Text& message, int code) {
@@ -96,6 +101,7 @@ void Machine::fail(const Text& message, int code) {
 
 void Machine::block(sim::Agent& agent, sim::Agent::Wait wait, bool (*ready)(const void*),
                     const void* object) {
+  if constexpr (remote::enabled) agent.polls = wait == sim::Agent::Wait::cell && remote::is_window(agent.cell);
   {
     Lock lock(mutex);
     if (stopping) throw Stop{};
@@ -113,7 +119,9 @@ void Machine::block(sim::Agent& agent, sim::Agent::Wait wait, bool (*ready)(cons
       order->wait(
           lock, [](const void* go) { return peek(*static_cast<const int*>(go)) != 0; }, &agent.go);
   }
-  int how = sleep_until_gone(agent.go);
+  int how = 0;
+  if constexpr (remote::enabled) how = agent.polls ? remote::wait(*this, agent) : 0;
+  if (how == 0) how = sleep_until_gone(agent.go);
   __atomic_store_n(&agent.go, 0, __ATOMIC_RELAXED);
   if (how == 2) throw Stop{};
 }
@@ -233,6 +241,7 @@ void fail_peer(int64_t peer, uint32_t ranks) {
 }
 
 void check_stop() {
+  if constexpr (remote::enabled) remote::progress();
   if (context.agent == nullptr) return;
   if (peek(context.agent->machine->stopping))
     throw Stop{};  // without the lock: polling loops call this often
@@ -269,6 +278,7 @@ Patience patience(const Machine& m) {
 
 void wait_cell(const int32_t* cell, int32_t want, Compare c) {
   Agent* a = context.agent;
+  if constexpr (remote::enabled) remote::progress();
   const Patience p = a != nullptr ? patience(*a->machine) : Patience{0, 0};
   for (int i = 0; i < p.spins; ++i) {
     if (holds(get_cell(cell), want, c)) return;

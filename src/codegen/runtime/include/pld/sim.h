@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "pld/remote.h"
+
 namespace pld::sim {
 
 // On-chip memories of one core, in bytes (A2/A3 sizes). Addresses given to TASSIGN are offsets into one of
@@ -91,10 +93,16 @@ void wake_cell(const int32_t* cell);
 void check_stop();  // throws if the run is being ended; for polling loops
 
 inline void add_cell(int32_t* cell, int32_t value) {
+  if constexpr (remote::enabled) {
+    if (remote::notify(cell, value, true)) return;
+  }
   __atomic_fetch_add(cell, value, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&sleepers[sleeper_slot(cell)], __ATOMIC_SEQ_CST) != 0) wake_cell(cell);
 }
 inline void set_cell(int32_t* cell, int32_t value) {
+  if constexpr (remote::enabled) {
+    if (remote::notify(cell, value, false)) return;
+  }
   __atomic_store_n(cell, value, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&sleepers[sleeper_slot(cell)], __ATOMIC_SEQ_CST) != 0) wake_cell(cell);
 }
