@@ -432,4 +432,5 @@ def main():
     sys.exit(grid.failed != 0)
 
 
-main()
+if __name__ == "__main__":
+    main()
