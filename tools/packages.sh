@@ -4,8 +4,8 @@
 # To build pldc, to build and run its tests, and to run what `pldc build` makes.
 build_packages='g++ make meson ninja-build pkgconf python3 libcli11-dev libspdlog-dev libfmt-dev libre2-dev
   libxxhash-dev nlohmann-json3-dev catch2 scdoc'
-# What the suite compares with.
-test_packages='python3-numpy'
+# What the suite compares with, and what programs of --target=mpi run on.
+test_packages='python3-numpy libopenmpi-dev openmpi-bin'
 
 # need_packages NAME...: installs what is missing; asks the package system nothing when nothing is.
 need_packages() {

@@ -99,7 +99,8 @@ class BuildCommand : public Command {
     if (!write_tree(session, tree)) return kBadInput;
     if (compiles && !compile_tree(session, tree, tools, {"bin/" + name, "bin/lib" + name + ".a"}))
       return kBadInput;
-    if (compiles && mpi) session.out() << "mpirun -n RANKS " << path_join(tree.directory, "bin/" + name) << '\n';
+    if (compiles && mpi)
+      session.out() << "mpirun -n RANKS " << path_join(tree.directory, "bin/" + name) << '\n';
     return depfile_ ? write_depfile(session, input, tree, name, compiles) : kFine;
   }
 

@@ -230,7 +230,8 @@ class RunCommand : public Command {
 
   int start(Session& session, const std::string& program) const {
     ProcessSpec command;
-    if (generate_.target == "mpi" && !mpi_launcher(session, forwarded("--ranks"), command.args)) return kBadInput;
+    if (generate_.target == "mpi" && !mpi_launcher(session, forwarded("--ranks"), command.args))
+      return kBadInput;
     command.args.push_back(program.find('/') == std::string::npos ? "./" + program : program);
     for (const auto& option : forwarded_) {
       for (const std::string& v : option->values) command.args.push_back(option->name + "=" + v);

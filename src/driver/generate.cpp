@@ -13,7 +13,8 @@ void add_generate_options(CLI::App& app, GenerateOptions& options, bool with_asc
   if (with_ascend) {
     table
         .value("--target", options.target, "TARGET",
-               "sim (default), mpi: a process for each rank, or ascend: sources only, no Makefile and no headers")
+               "sim (default), mpi: a process for each rank, or ascend: sources only, no Makefile and no "
+               "headers")
         .one_of({"sim", "mpi", "ascend"});
   } else {
     table.value("--target", options.target, "TARGET", "sim: ranks as threads (default); mpi: as processes")
@@ -37,7 +38,9 @@ Target target_of(const GenerateOptions& options) {
 }
 
 // Only programs whose ranks are processes compile what talks to MPI.
-bool of_mpi(std::string_view path) { return path.find("/mpi.") != path.npos || path.find("_mpi") != path.npos; }
+bool of_mpi(std::string_view path) {
+  return path.find("/mpi.") != path.npos || path.find("_mpi") != path.npos;
+}
 }  // namespace
 
 bool generate_tree(Session& session, Input& input, const Pipeline& pipeline, const PassOptions& passes,

@@ -47,7 +47,8 @@ bool mpi_launcher(Session& session, const std::string& ranks, std::vector<std::s
   std::string version;
   if (!ask(session, "mpirun", "--version", version)) return false;
   words = {"mpirun", "-n", ranks};
-  if (version.find("Open MPI") == std::string::npos && version.find("OpenRTE") == std::string::npos) return true;
+  if (version.find("Open MPI") == std::string::npos && version.find("OpenRTE") == std::string::npos)
+    return true;
   // It refuses both without being told to.
   if (geteuid() == 0) words.emplace_back("--allow-run-as-root");
   if (std::strtoull(ranks.c_str(), nullptr, 10) > std::thread::hardware_concurrency())

@@ -67,16 +67,22 @@ TEST_CASE("help as a word") {
   CHECK(run_pldc({"help", "fmt"}).code == 0);
 }
 
-TEST_CASE("what is not there yet is refused before anything is built") {
+TEST_CASE("what processes cannot do is refused before anything is built") {
   const TempDir dir;
   const std::string file = dir.write("f.pld", kScale);
-  const Outcome outcome = run_pldc({"run", "--target=mpi", "--build-dir=" + dir.path("built"), file});
-  CAPTURE(outcome.err);
-  CHECK(outcome.code == 2);
-  CHECK(contains(outcome.err, "is not supported yet [PLD0918]"));
-  CHECK(contains(outcome.err, "  help: "));
-  CHECK(dir.list("") == Words{"f.pld"});
-  CHECK(contains(run_pldc({"list", "targets"}).out, "(not yet)"));
+  const auto refused = [&](const Words& more) {
+    Words words = {"run", "--target=mpi", "--build-dir=" + dir.path("built"), file};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = run_pldc(words);
+    CAPTURE(outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(contains(outcome.err, "  help: "));
+    CHECK(dir.list("") == Words{"f.pld"});
+    return outcome.err;
+  };
+  CHECK(contains(refused({}), "--ranks=N"));
+  CHECK(contains(refused({"--ranks=2", "--schedule=seeded"}), "--schedule=seeded"));
+  CHECK(contains(refused({"--ranks=2", "--check=signals,races"}), "--check=races"));
 }
 
 TEST_CASE("version") {
@@ -149,7 +155,6 @@ TEST_CASE("wrong command lines: exit 2, stdout empty, a message with a code") {
       {"run", "--ranks=0", file},
       {"run", file, file},
       {"run", "--schedule=random", file},
-      {"build", "--target=mpi", file},
       {"run", "--target=mpi", file},
       {"run", "--schedule=seeded", "--schedules=0", file},
       {"run", "--schedules=3", file},

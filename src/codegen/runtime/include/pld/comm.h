@@ -121,11 +121,12 @@ inline void copy_global(const char* op, const D& d, const S& s) {
       for (int64_t b = 0; b < d.GetShape(1); ++b) {
         for (int64_t c = 0; c < d.GetShape(2); ++c) {
           const auto* from = s.data() + a * s.GetStride(0) + b * s.GetStride(1) + c * s.GetStride(2);
-          ::pto::impl::add_box(
-              d.data() + a * d.GetStride(0) + b * d.GetStride(1) + c * d.GetStride(2), d.GetStride(3),
-              d.GetStride(4), d.GetShape(3), d.GetShape(4), [&](int64_t row, int64_t col) {
-                return static_cast<T>(::pld::remote::load(from + row * s.GetStride(3) + col * s.GetStride(4)));
-              });
+          ::pto::impl::add_box(d.data() + a * d.GetStride(0) + b * d.GetStride(1) + c * d.GetStride(2),
+                               d.GetStride(3), d.GetStride(4), d.GetShape(3), d.GetShape(4),
+                               [&](int64_t row, int64_t col) {
+                                 return static_cast<T>(
+                                     ::pld::remote::load(from + row * s.GetStride(3) + col * s.GetStride(4)));
+                               });
         }
       }
     }

@@ -12,8 +12,8 @@ namespace impl {
 
 // copy_box where one side or both are in windows of other processes.
 template <class D, class S>
-inline void copy_peer(D* d, int64_t d_row, int64_t d_col, const S* s, int64_t s_row, int64_t s_col, int64_t rows,
-                      int64_t cols) {
+inline void copy_peer(D* d, int64_t d_row, int64_t d_col, const S* s, int64_t s_row, int64_t s_col,
+                      int64_t rows, int64_t cols) {
   const bool there = ::pld::remote::is_peer(d), from_there = ::pld::remote::is_peer(s);
   if constexpr (std::is_same_v<D, S>) {
     if (!(there && from_there)) {
@@ -27,7 +27,8 @@ inline void copy_peer(D* d, int64_t d_row, int64_t d_col, const S* s, int64_t s_
     }
   }
   // Another type, or from one peer to another: by way of this process.
-  S* packed = static_cast<S*>(::pld::remote::scratch(static_cast<size_t>(rows * cols) * (sizeof(S) + sizeof(D))));
+  S* packed =
+      static_cast<S*>(::pld::remote::scratch(static_cast<size_t>(rows * cols) * (sizeof(S) + sizeof(D))));
   D* converted = reinterpret_cast<D*>(packed + rows * cols);
   if (from_there) ::pld::remote::get({packed, cols, 1}, {s, s_row, s_col}, {rows, cols, sizeof(S)});
   for (int64_t r = 0; r < rows; ++r) {

@@ -6,6 +6,7 @@
 #include "pld/fill.h"
 #include "pld/main.h"
 #include "pld/npy.h"
+#include "pld/runtime_bound.h"
 #include "pld/runtime_dims.h"
 #include "pld/runtime_files.h"
 #include "pld/runtime_options.h"
@@ -13,15 +14,6 @@
 
 namespace pld {
 namespace {
-
-// A tensor parameter with its memory.
-struct Bound {
-  const ParamInfo* info;
-  Text file;  // of --in, empty: none
-  Array<int64_t> shape;
-  Array<unsigned char> initial;  // packed; empty: zeros
-  Array<unsigned char> data;
-};
 
 struct Symbol {
   Text name;
@@ -98,12 +90,6 @@ class Program {
           throw Error(where(p) + " is an input; " + option + " takes an output");
       }
     }
-  }
-
-  static Text extents(const Array<int64_t>& shape) {
-    Text s = "[";
-    for (size_t i = 0; i < shape.size(); ++i) s += (i == 0 ? "" : ", ") + decimal(shape[i]);
-    return s + "]";
   }
 
   [[noreturn]] void mismatch(const ParamInfo& p, const Text& file, const npy::Values& a,
@@ -230,7 +216,8 @@ class Program {
     const Text have = text(" %lld rank%s", static_cast<long long>(ranks_), ranks_ == 1 ? "" : "s");
     if (entry_->max_device >= ranks_) {
       throw Error(at + text(" dispatches to device %lld, which", static_cast<long long>(entry_->max_device)) +
-                  have + (ranks_ == 1 ? " does" : " do") + " not have; " + (remote::enabled ? "start it with mpirun -n " : "give --ranks ") +
+                  have + (ranks_ == 1 ? " does" : " do") + " not have; " +
+                  (remote::enabled ? "start it with mpirun -n " : "give --ranks ") +
                   decimal(entry_->max_device + 1));
     }
     if (axis >= 0 && !entry_->single_rank) {
@@ -254,8 +241,6 @@ class Program {
   void warn(const Text& message) const {
     if (speaks()) std::fprintf(stderr, "warning: %s\n", message.c_str());
   }
-
-
 
   void bind_shapes() {
     for (const bool ranked : {true, false}) {  // dims that no file gives
@@ -467,45 +452,11 @@ class Program {
     }
   }
 
-  // Enough digits to tell any two values of the type apart.
-  static Text value_text(DType d, const void* p) {
-    if (d == i64 || d == u64) {
-      int64_t s = 0;
-      std::memcpy(&s, p, 8);
-      return d == i64 ? text("%lld", static_cast<long long>(s))
-                      : text("%llu", static_cast<unsigned long long>(s));
-    }
-    return text("%.*g", d == f32 ? 9 : (d == f16 ? 5 : (d == bf16 ? 4 : 10)), fill::load(d, p));
-  }
-
-  static Text index_text(const Bound& b, size_t element) {
-    Text index;
-    for (size_t i = b.shape.size(); i-- > 0;) {
-      const size_t e = static_cast<size_t>(b.shape[i]);
-      index = decimal(element % e) + (index.empty() ? "" : ", ") + index;
-      element /= e;
-    }
-    return index;
-  }
-
   const Bound& output(const Text& name) const {
     for (const Bound& b : bound_) {
       if (name == b.info->name) return b;
     }
     throw Error("no parameter " + name);
-  }
-
-  static void print(const Bound& b) {
-    std::printf("%s %s %s\n", b.info->name, name_of(b.info->dtype), extents(b.shape).c_str());
-    const DType d = b.info->dtype;
-    const size_t step = static_cast<size_t>(size_of(d));
-    const size_t count = b.data.size() / step;
-    const size_t row = b.shape.empty() || b.shape.back() == 0 ? 1 : static_cast<size_t>(b.shape.back());
-    for (size_t i = 0; i < count; ++i) {
-      const void* p = &b.data[i * step];
-      std::fputs(value_text(d, p).c_str(), stdout);
-      std::putchar((i + 1) % row == 0 ? '\n' : ' ');
-    }
   }
 
   // What goes to a file: all of it, or the part of this rank.
@@ -522,7 +473,8 @@ class Program {
     const Text file = own_file(n.file);
     const npy::Values want = npy::read(file);
     if (!names_rank(n.file)) check_array(p, file, want);
-    if (!npy::fits(want.descr, p.dtype) || want.shape != b.shape) mismatch(p, file, want, "; the run gave " + extents(b.shape));
+    if (!npy::fits(want.descr, p.dtype) || want.shape != b.shape)
+      mismatch(p, file, want, "; the run gave " + extents(b.shape));
     const size_t step = static_cast<size_t>(size_of(p.dtype));
     size_t differences = 0, first = 0;
     double worst = 0;
@@ -566,7 +518,8 @@ class Program {
       if (n.file == "-") {
         print(b);
       } else {
-        npy::write(own_file(n.file), b.info->dtype, b.shape, b.data.data(), static_cast<int64_t>(b.data.size()));
+        npy::write(own_file(n.file), b.info->dtype, b.shape, b.data.data(),
+                   static_cast<int64_t>(b.data.size()));
       }
     }
     if (std::fflush(stdout) != 0) throw Error("standard output cannot be written");
@@ -607,7 +560,9 @@ int pld_main(int argc, char** argv, const pld::ProgramInfo& program) {
       code = pld::Program(program, options).run();
     }
   } catch (const pld::UsageError& e) {
-    failed((e.text + "\nSee " + (pld::called_by_pldc(argc, argv) ? "pldc run" : program.name) + " --help.").c_str(), 2);
+    failed((e.text + "\nSee " + (pld::called_by_pldc(argc, argv) ? "pldc run" : program.name) + " --help.")
+               .c_str(),
+           2);
   } catch (const pld::Error& e) {
     failed(e.what(), e.exit_code());
   } catch (const std::bad_alloc&) {

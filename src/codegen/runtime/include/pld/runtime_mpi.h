@@ -38,9 +38,9 @@ MPI_Comm world = MPI_COMM_NULL;    // collective calls
 MPI_Comm control = MPI_COMM_NULL;  // messages about the run, to whoever polls
 int me = 0;
 int count = 1;
-bool crowded = false;     // more processes than processors on this machine
-Array<Window*> windows;   // owned
-uintptr_t next_free = 0;  // of the reserved range
+bool crowded = false;      // more processes than processors on this machine
+Array<Window*> windows;    // owned
+uintptr_t next_free = 0;   // of the reserved range
 volatile int leaving = 0;  // being ended is no news
 
 constexpr uintptr_t kPage = 4096;
@@ -148,7 +148,8 @@ void broadcast(void* data, size_t bytes, int64_t from) {
   const Lock lock(calls);
   auto* p = static_cast<char*>(data);
   for (auto left = static_cast<int64_t>(bytes); left > 0; left -= kMessage, p += kMessage)
-    MPI_Bcast(p, static_cast<int>(left < kMessage ? left : kMessage), MPI_BYTE, static_cast<int>(from), world);
+    MPI_Bcast(p, static_cast<int>(left < kMessage ? left : kMessage), MPI_BYTE, static_cast<int>(from),
+              world);
 }
 
 }  // namespace pld::remote

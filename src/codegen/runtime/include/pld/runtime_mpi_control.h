@@ -34,12 +34,12 @@ constexpr char kRow = '\x1e', kCell = '\x1f';
 
 // Below, with the mutex of the machine held or by the only thread that is left.
 Machine* machine = nullptr;
-int32_t question = 0;   // the number of the last one; rank 0 only, as what follows
+int32_t question = 0;  // the number of the last one; rank 0 only, as what follows
 bool asking = false;
 uint64_t moves_seen = 0;
 int64_t still_since = 0;
 Array<Answer> answers, first;
-int left = 0;  // who said that they have failed or are leaving
+int left = 0;       // who said that they have failed or are leaving
 bool told = false;  // the failure came from another process
 
 void send(int to, const Head& head, const Text& body) {

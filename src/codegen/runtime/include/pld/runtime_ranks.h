@@ -88,7 +88,8 @@ npy::Values read_on(const Text& file, int64_t from) {
     }
   }
   share_text(error, from);
-  if (!error.empty()) throw Error(from == 0 ? error : error + text(" (rank %lld)", static_cast<long long>(from)));
+  if (!error.empty())
+    throw Error(from == 0 ? error : error + text(" (rank %lld)", static_cast<long long>(from)));
   share_text(a.descr, from);
   share_array(a.shape, from);
   share_array(a.data, from);
@@ -110,7 +111,8 @@ struct Parts {
 // The files of all ranks, put together along the axis that the rank indexes.
 npy::Values read_parts(const ParamInfo& p, const Text& file, const Text& where) {
   const int64_t axis = rank_axis(p);
-  if (axis < 0) throw Error(where + " has no axis that the rank indexes; give one file for all ranks, not " + file);
+  if (axis < 0)
+    throw Error(where + " has no axis that the rank indexes; give one file for all ranks, not " + file);
   npy::Values all;
   const int64_t n = remote::ranks();
   for (int64_t r = 0; r < n; ++r) {
@@ -121,8 +123,8 @@ npy::Values read_parts(const ParamInfo& p, const Text& file, const Text& where) 
         shape.push_back(i == axis ? 1 : part.shape[static_cast<size_t>(i < axis ? i : i - 1)]);
       part.shape = shape;
     }
-    const bool fits = static_cast<int64_t>(part.shape.size()) == p.dims.count &&
-                      part.shape[static_cast<size_t>(axis)] == 1;
+    const bool fits =
+        static_cast<int64_t>(part.shape.size()) == p.dims.count && part.shape[static_cast<size_t>(axis)] == 1;
     if (!fits || (r > 0 && (!(part.descr == all.descr) || !(part.shape == all.shape)))) {
       throw Error(where + ": " + file_of_rank(file, r) + " does not have " +
                   (fits ? "the shape and dtype of rank 0's file" : "the part of one rank") +
@@ -152,9 +154,11 @@ npy::Values read_input(const ParamInfo& p, const Text& file, const Text& where) 
 void cut_part(const ParamInfo& p, const Text& where, const Text& file, Array<int64_t>& shape,
               Array<unsigned char>& data) {
   const int64_t axis = rank_axis(p);
-  if (axis < 0) throw Error(where + " has no axis that the rank indexes; give one file for all ranks, not " + file);
+  if (axis < 0)
+    throw Error(where + " has no axis that the rank indexes; give one file for all ranks, not " + file);
   const Parts sizes(shape, axis, static_cast<size_t>(size_of(p.dtype)));
-  const auto n = static_cast<size_t>(shape[static_cast<size_t>(axis)]), r = static_cast<size_t>(remote::rank());
+  const auto n = static_cast<size_t>(shape[static_cast<size_t>(axis)]),
+             r = static_cast<size_t>(remote::rank());
   Array<unsigned char> part(sizes.outer * sizes.inner);
   for (size_t o = 0; o < sizes.outer && !part.empty(); ++o)
     std::memcpy(&part[o * sizes.inner], &data[(o * n + r) * sizes.inner], sizes.inner);

@@ -171,7 +171,8 @@ Text Machine::describe(const char* headline) const {
   if (remote::enabled && cells.empty()) return headline;
   Text out = headline + table_of(cells) + hints;
   for (size_t r = 0; r < workers.size(); ++r) {
-    if (!workers[r]->busy && runs(static_cast<int64_t>(r))) finished += text(finished.empty() ? "%zu" : ", %zu", r);
+    if (!workers[r]->busy && runs(static_cast<int64_t>(r)))
+      finished += text(finished.empty() ? "%zu" : ", %zu", r);
   }
   if (!finished.empty()) out += text("\n  ranks that have finished their work: %s", finished.c_str());
   return out;

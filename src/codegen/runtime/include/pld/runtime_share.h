@@ -102,15 +102,24 @@ void Machine::share() {
     const bool agreed = own || merge(w->tensor, w->before, values);
     if ((agreed && atomics == 0) || !wrong.empty()) continue;
     const char* name = w->tensor.name != nullptr ? w->tensor.name : "a host tensor";
-    wrong = text("%s:%d:%d: %s of %s, which the dispatches of several ranks %s: each process has host memory of its "
-                 "own; use --target=sim, or put it into a window",
-                 program.source, w->place.line, w->place.column, atomics != 0 ? "an atomic add to" : "the values",
-                 name, atomics != 0 ? "write" : "wrote differently to the same place");
+    wrong = text(
+        "%s:%d:%d: the dispatches of several ranks %s %s, and each rank has host memory of its own; use "
+        "--target=sim, or a window",
+        program.source, w->place.line, w->place.column,
+        atomics != 0 ? "write, with atomic adds," : "write different values to one place of", name);
   }
   written.clear();
   remote::clear_atomics();
-  if (!compared || remote::agree(wrong.empty() ? 0 : 1) == 0) return;
-  throw Error(wrong.empty() ? Text("the results of the ranks cannot be put together") : wrong);
+  if (!compared) return;
+  // Not all see it, but all say it.
+  const auto n = static_cast<int>(remote::ranks());
+  const int first = n - remote::agree(wrong.empty() ? 0 : n - static_cast<int>(remote::rank()));
+  if (first == n) return;
+  int64_t length = static_cast<int64_t>(wrong.size());
+  remote::broadcast(&length, sizeof length, first);
+  wrong.resize(static_cast<size_t>(length));
+  remote::broadcast(wrong.data(), wrong.size(), first);
+  throw Error(wrong);
 }
 
 // Of each process its own windows; what one finds ends the run of all.

@@ -235,7 +235,7 @@ class Machine {
   Array<Owned<DomainState>> domains;
   size_t next_domain = 0;  // of this run
   Array<Array<unsigned char>> host_tensors;
-  Array<Region> regions;  // by base; they do not overlap
+  Array<Region> regions;          // by base; they do not overlap
   Array<Owned<Written>> written;  // since the last share()
   uint64_t moves = 0;             // how often a wait ended
 
@@ -256,7 +256,7 @@ class Machine {
   Text describe(const char* headline) const;
   void rows(Array<Text>& cells, Text& hints) const;  // of the table, and what follows it
   static Text table_of(const Array<Text>& rows);     // with the heads of its columns
-  Text hint(const sim::Agent& agent) const;  // what may be wrong with its wait: a line, or nothing
+  Text hint(const sim::Agent& agent) const;          // what may be wrong with its wait: a line, or nothing
   Text signal_name(const int32_t* cell, Text* notifiers) const;
   const Region* region_of(const void* address) const;
 

@@ -101,7 +101,8 @@ void Machine::fail(const Text& message, int code) {
 
 void Machine::block(sim::Agent& agent, sim::Agent::Wait wait, bool (*ready)(const void*),
                     const void* object) {
-  if constexpr (remote::enabled) agent.polls = wait == sim::Agent::Wait::cell && remote::is_window(agent.cell);
+  if constexpr (remote::enabled)
+    agent.polls = wait == sim::Agent::Wait::cell && remote::is_window(agent.cell);
   {
     Lock lock(mutex);
     if (stopping) throw Stop{};

@@ -1,0 +1,64 @@
+// Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
+//
+// Tensor parameters of a run, and their values as text. Included by launcher.cpp only.
+#pragma once
+#include <cstdio>
+#include <cstring>
+
+#include "pld/fill.h"
+#include "pld/program.h"
+
+namespace pld {
+namespace {
+
+// A tensor parameter with its memory.
+struct Bound {
+  const ParamInfo* info;
+  Text file;  // of --in, empty: none
+  Array<int64_t> shape;
+  Array<unsigned char> initial;  // packed; empty: zeros
+  Array<unsigned char> data;
+};
+
+Text extents(const Array<int64_t>& shape) {
+  Text s = "[";
+  for (size_t i = 0; i < shape.size(); ++i) s += (i == 0 ? "" : ", ") + decimal(shape[i]);
+  return s + "]";
+}
+
+// Enough digits to tell any two values of the type apart.
+Text value_text(DType d, const void* p) {
+  if (d == i64 || d == u64) {
+    int64_t s = 0;
+    std::memcpy(&s, p, 8);
+    return d == i64 ? text("%lld", static_cast<long long>(s))
+                    : text("%llu", static_cast<unsigned long long>(s));
+  }
+  return text("%.*g", d == f32 ? 9 : (d == f16 ? 5 : (d == bf16 ? 4 : 10)), fill::load(d, p));
+}
+
+Text index_text(const Bound& b, size_t element) {
+  Text index;
+  for (size_t i = b.shape.size(); i-- > 0;) {
+    const size_t e = static_cast<size_t>(b.shape[i]);
+    index = decimal(element % e) + (index.empty() ? "" : ", ") + index;
+    element /= e;
+  }
+  return index;
+}
+
+void print(const Bound& b) {
+  std::printf("%s %s %s\n", b.info->name, name_of(b.info->dtype), extents(b.shape).c_str());
+  const DType d = b.info->dtype;
+  const size_t step = static_cast<size_t>(size_of(d));
+  const size_t count = b.data.size() / step;
+  const size_t row = b.shape.empty() || b.shape.back() == 0 ? 1 : static_cast<size_t>(b.shape.back());
+  for (size_t i = 0; i < count; ++i) {
+    const void* p = &b.data[i * step];
+    std::fputs(value_text(d, p).c_str(), stdout);
+    std::putchar((i + 1) % row == 0 ? '\n' : ' ');
+  }
+}
+
+}  // namespace
+}  // namespace pld

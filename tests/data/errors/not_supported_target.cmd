@@ -1,1 +1,0 @@
-build --target=mpi run_missing_input.pld
