@@ -90,9 +90,18 @@ print(best(lambda: a @ b), best(softmax))
 '''
 
 
-def best_run(binary, *options, repeat=15):
-    """Seconds of the best of `repeat` runs."""
-    result = subprocess.run([binary, '--repeat', str(repeat), *options], capture_output=True, text=True, check=False)
+def mpirun(ranks, cores):
+    command = ['mpirun', '-n', str(ranks)]
+    if os.geteuid() == 0:
+        command.append('--allow-run-as-root')
+    if ranks > cores:  # it makes waiting ranks yield, which costs time when there are cores enough
+        command.append('--oversubscribe')
+    return command
+
+
+def best_run(binary, *options, repeat=15, start=()):
+    """Seconds of the best of `repeat` runs; `start`: the command that starts the program."""
+    result = subprocess.run([*start, binary, '--repeat', str(repeat), *options], capture_output=True, text=True, check=False)
     found = re.search(r'min ([\d.]+) ms', result.stderr)
     if result.returncode or not found:
         raise SystemExit(f'{binary} {" ".join(options)}: exit code {result.returncode}\n{result.stderr[-2000:]}')
@@ -144,11 +153,7 @@ def mpi_times(folder, source, ranks, cores):
         return {}
     binary = folder / 'mpi_allreduce'
     subprocess.run(['mpicc', '-O2', source, '-o', binary], check=True)
-    command = ['mpirun', '-n', str(ranks)]
-    if os.geteuid() == 0:
-        command.append('--allow-run-as-root')
-    if ranks > cores:  # it makes waiting ranks yield, which costs time when there are cores enough
-        command.append('--oversubscribe')
+    command = mpirun(ranks, cores)
     for size in SIZES:
         command += [] if size != 4096 else [binary]
         command += [str(size), str(calls_of(size, ranks, cores))]
@@ -162,6 +167,9 @@ def mpi_times(folder, source, ranks, cores):
 def all_reduce_table(pldc, folder, source):
     cores = len(os.sched_getaffinity(0))
     programs = {kind: built(pldc, folder, kind, allreduces(kind)) for kind in ('kernel', 'host')}
+    if shutil.which('mpicxx') and shutil.which('mpirun'):
+        programs['processes'] = built(pldc, folder, 'processes', allreduces('kernel'), '--target=mpi')
+    titles = {'kernel': 'in a kernel', 'host': 'dispatched', 'processes': '--target=mpi'}
     for ranks in (2, 4):
         mpi = mpi_times(folder, source, ranks, cores)
         if not mpi:
@@ -172,8 +180,10 @@ def all_reduce_table(pldc, folder, source):
             rows = [('MPI_Allreduce', mpi.get(size))]
             for kind, binary in programs.items():
                 for mode in ('mesh', 'ring'):
-                    seconds = best_run(binary, '--ranks', str(ranks), '--entry', f'{mode}_{size}', '--scalar', f'loops={calls}')
-                    rows.append((f'{mode}, {"in a kernel" if kind == "kernel" else "dispatched"}', seconds / calls))
+                    start = mpirun(ranks, cores) if kind == 'processes' else ()
+                    seconds = best_run(binary, '--ranks', str(ranks), '--entry', f'{mode}_{size}', '--scalar', f'loops={calls}',
+                                       start=start)
+                    rows.append((f'{mode}, {titles[kind]}', seconds / calls))
             for name, seconds in rows:
                 if seconds:
                     ratio = f'{mpi[size] / seconds:>9.2f}' if size in mpi else ''

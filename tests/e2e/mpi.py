@@ -21,9 +21,10 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import collectives  # noqa: E402
+import mpi_programs  # noqa: E402
 import programs  # noqa: E402
 
-SAMPLE = {"mesh_by_hand": (2, 4), "incore_allreduce_ring": (4,)}
+SAMPLE = {"mesh_by_hand": (2, 4)}
 LIMIT = 60  # seconds, after which a run counts as hanging
 
 
@@ -121,6 +122,31 @@ class Mpi:
                     if n in case.ranks:
                         given, wanted = case.arrays(n)
                         self.values(case.entry, binary, n, given, wanted, [f"--entry={case.entry}", "--check=signals", "--repeat=2"])
+
+    def as_sim(self, name, text, outputs, ranks):
+        """The same bits as with ranks as threads."""
+        sim, mpi = self.build(name, text, "sim"), self.build(name, text)
+        for n in ranks:
+            files = {y: f"{self.work}/{name}.{y}.npy" for y in outputs}
+            ran = subprocess.run([sim, "--random", f"--ranks={n}", *[f"--out={y}={f}" for y, f in files.items()]],
+                                 capture_output=True, text=True)
+            self.check(ran.returncode == 0, f"{name} on {n} threads", ran.stderr)
+            for transport in self.transports:
+                ran = self.run(n, mpi, "--random", "--rtol=0", "--atol=0", *[f"--expect={y}={f}" for y, f in files.items()],
+                               transport=transport)
+                self.check(ran.returncode == 0, f"{name} on {n} ranks, {transport}", ran.stderr)
+
+    def memory(self):
+        if self.options.k not in "memory":
+            return
+        self.as_sim("host_memory", mpi_programs.HOST_MEMORY, ("y", "z"), (4,))
+        if not self.options.full:
+            return
+        self.as_sim("adds", mpi_programs.ADDS, ("y", "z", "j", "t"), (2, 3, 4))
+        for name, text, what in (("one_place", mpi_programs.ONE_PLACE, "write different values to one place of"),
+                                 ("added", mpi_programs.ADDED, "write, with atomic adds,")):
+            self.says(name, self.run(4, self.build(name, text), "--random"), 1,
+                      *[f"error: rank {r}: {name}.pld:28:13: the dispatches of several ranks {what} z" for r in range(4)])
 
     # ---- what goes wrong
 
@@ -228,7 +254,7 @@ def main():
         work = (options.work or pathlib.Path(name)).resolve()
         work.mkdir(parents=True, exist_ok=True)
         mpi = Mpi(options, work)
-        for part in (mpi.programs, mpi.collectives, mpi.failures, mpi.files, mpi.driver):
+        for part in (mpi.programs, mpi.collectives, mpi.memory, mpi.failures, mpi.files, mpi.driver):
             part()
     print(f"{mpi.passed} passed, {mpi.failed} failed")
     return 1 if mpi.failed else 0

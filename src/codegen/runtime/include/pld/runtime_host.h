@@ -213,7 +213,7 @@ void Machine::check_signals() const {
 
 namespace {
 // Large windows on large pages: a tile on 4 KiB pages spends a quarter of its time on their addresses.
-void* window_memory(size_t bytes) {
+[[maybe_unused]] void* window_memory(size_t bytes) {
   constexpr size_t kLargePage = size_t{1} << 21;
   void* p = nullptr;
   if (posix_memalign(&p, bytes >= kLargePage ? kLargePage : 512, bytes) != 0)

@@ -1,0 +1,87 @@
+"""Programs of mpi.py: what ranks do to windows and to host memory that differs between threads and processes."""
+
+# Indivisible additions of four types, three of which MPI cannot do by itself or not for every width, to boxes inside of rows.
+ADDS = '''import pypto.language as pl
+import pypto.language.distributed as pld
+
+RANKS = pl.dynamic("RANKS")
+
+@pl.program
+class Adds:
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(self, x: pl.Tensor[[2, 32], pl.FP16], b: pl.Tensor[[2, 32], pl.BF16], i: pl.Tensor[[2, 32], pl.INT32], s: pl.Tensor[[2, 32], pl.INT16],
+               y: pl.Out[pl.Tensor[[2, 96], pl.FP16]], z: pl.Out[pl.Tensor[[2, 96], pl.BF16]], j: pl.Out[pl.Tensor[[2, 96], pl.INT32]], t: pl.Out[pl.Tensor[[2, 96], pl.INT16]],
+               wx: pl.InOut[pld.DistributedTensor[[2, 96], pl.FP16]], wb: pl.InOut[pld.DistributedTensor[[2, 96], pl.BF16]],
+               wi: pl.InOut[pld.DistributedTensor[[2, 96], pl.INT32]], ws: pl.InOut[pld.DistributedTensor[[2, 96], pl.INT16]],
+               sig: pl.InOut[pld.DistributedTensor[[RANKS, 1], pl.INT32]]):
+        ctx = pld.get_comm_ctx(wx)
+        n = pld.nranks(ctx)
+        for peer in pl.range(n):
+            pld.tile.remote_store(pl.load(x, [0, 0], [2, 32]), wx, peer=peer, offsets=[0, 32], atomic=pld.AtomicType.Add)
+            pld.tile.remote_store(pl.load(b, [0, 0], [2, 32]), wb, peer=peer, offsets=[0, 32], atomic=pld.AtomicType.Add)
+            pld.tile.remote_store(pl.load(i, [0, 0], [2, 32]), wi, peer=peer, offsets=[0, 32], atomic=pld.AtomicType.Add)
+            pld.tile.remote_store(pl.load(s, [0, 0], [2, 32]), ws, peer=peer, offsets=[0, 32], atomic=pld.AtomicType.Add)
+        sig = pld.tensor.barrier(sig)
+        y = pl.store(pl.load(wx, [0, 0], [2, 96]), [0, 0], y)
+        z = pl.store(pl.load(wb, [0, 0], [2, 96]), [0, 0], z)
+        j = pl.store(pl.load(wi, [0, 0], [2, 96]), [0, 0], j)
+        t = pl.store(pl.load(ws, [0, 0], [2, 96]), [0, 0], t)
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def chip(self, x: pl.Tensor[[2, 32], pl.FP16], b: pl.Tensor[[2, 32], pl.BF16], i: pl.Tensor[[2, 32], pl.INT32], s: pl.Tensor[[2, 32], pl.INT16],
+               y: pl.Out[pl.Tensor[[2, 96], pl.FP16]], z: pl.Out[pl.Tensor[[2, 96], pl.BF16]], j: pl.Out[pl.Tensor[[2, 96], pl.INT32]], t: pl.Out[pl.Tensor[[2, 96], pl.INT16]],
+               wx: pl.InOut[pld.DistributedTensor[[2, 96], pl.FP16]], wb: pl.InOut[pld.DistributedTensor[[2, 96], pl.BF16]],
+               wi: pl.InOut[pld.DistributedTensor[[2, 96], pl.INT32]], ws: pl.InOut[pld.DistributedTensor[[2, 96], pl.INT16]],
+               sig: pl.InOut[pld.DistributedTensor[[RANKS, 1], pl.INT32]]):
+        self.kernel(x, b, i, s, y, z, j, t, wx, wb, wi, ws, sig)
+
+    @pl.function(level=pl.Level.HOST, role=pl.Role.Orchestrator)
+    def host(self, x: pl.Tensor[[RANKS, 2, 32], pl.FP16], b: pl.Tensor[[RANKS, 2, 32], pl.BF16], i: pl.Tensor[[RANKS, 2, 32], pl.INT32], s: pl.Tensor[[RANKS, 2, 32], pl.INT16],
+             y: pl.Out[pl.Tensor[[RANKS, 2, 96], pl.FP16]], z: pl.Out[pl.Tensor[[RANKS, 2, 96], pl.BF16]], j: pl.Out[pl.Tensor[[RANKS, 2, 96], pl.INT32]], t: pl.Out[pl.Tensor[[RANKS, 2, 96], pl.INT16]]):
+        bx = pld.alloc_window_buffer(2 * 96 * 2)
+        bb = pld.alloc_window_buffer(2 * 96 * 2)
+        bi = pld.alloc_window_buffer(2 * 96 * 4)
+        bs = pld.alloc_window_buffer(2 * 96 * 2)
+        bsig = pld.alloc_window_buffer(pld.world_size() * 4)
+        for r in pl.range(pld.world_size()):
+            wx = pld.window(bx, [2, 96], dtype=pl.FP16)
+            wb = pld.window(bb, [2, 96], dtype=pl.BF16)
+            wi = pld.window(bi, [2, 96], dtype=pl.INT32)
+            ws = pld.window(bs, [2, 96], dtype=pl.INT16)
+            sig = pld.window(bsig, [pld.world_size(), 1], dtype=pl.INT32)
+            self.chip(x[r], b[r], i[r], s[r], y[r], z[r], j[r], t[r], wx, wb, wi, ws, sig, device=r)
+'''
+
+# Dispatches that read what those of other ranks wrote to host memory; rows of one tensor written by all ranks.
+HOST_MEMORY = '''import pypto.language as pl
+
+@pl.program
+class HostDep:
+    @pl.function(type=pl.FunctionType.InCore)
+    def kadd(self, x: pl.Tensor[[1, 32], pl.FP32], y: pl.InOut[pl.Tensor[[1, 32], pl.FP32]]):
+        y = pl.store(pl.add(pl.load(x, [0, 0], [1, 32]), pl.load(y, [0, 0], [1, 32])), [0, 0], y)
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def add(self, x: pl.Tensor[[1, 32], pl.FP32], y: pl.InOut[pl.Tensor[[1, 32], pl.FP32]]):
+        self.kadd(x, y)
+
+    @pl.function(type=pl.FunctionType.InCore)
+    def krow(self, x: pl.Tensor[[1, 32], pl.FP32], z: pl.Out[pl.Tensor[[4, 32], pl.FP32]], row: pl.Scalar[pl.INDEX]):
+        z = pl.store(pl.load(x, [0, 0], [1, 32]), [row, 0], z)
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def put_row(self, x: pl.Tensor[[1, 32], pl.FP32], z: pl.Out[pl.Tensor[[4, 32], pl.FP32]], row: pl.Scalar[pl.INDEX]):
+        self.krow(x, z, row)
+
+    @pl.function(level=pl.Level.HOST, role=pl.Role.Orchestrator)
+    def host(self, x: pl.Tensor[[4, 1, 32], pl.FP32], y: pl.Out[pl.Tensor[[4, 1, 32], pl.FP32]], z: pl.Out[pl.Tensor[[4, 32], pl.FP32]]):
+        self.add(x[0], y[0], device=0)
+        self.add(y[0], y[1], device=1)
+        self.add(y[1], y[0], device=0)
+        self.add(y[0], y[2], device=1)
+        for r in pl.range(4):
+            self.put_row(x[r], z, r, device=r)
+'''
+ROW = "[row, 0], z)"
+ONE_PLACE = HOST_MEMORY.replace(ROW, "[0, 0], z)")
+ADDED = HOST_MEMORY.replace(ROW, "[0, 0], z, atomic=pl.AtomicType.Add)")
