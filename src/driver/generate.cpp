@@ -13,8 +13,7 @@ void add_generate_options(CLI::App& app, GenerateOptions& options, bool with_asc
   if (with_ascend) {
     table
         .value("--target", options.target, "TARGET",
-               "sim (default), mpi: a process for each rank, or ascend: sources only, no Makefile and no "
-               "headers")
+               "sim (default); mpi: a process a rank; ascend: sources only, no Makefile and no headers")
         .one_of({"sim", "mpi", "ascend"});
   } else {
     table.value("--target", options.target, "TARGET", "sim: ranks as threads (default); mpi: as processes")

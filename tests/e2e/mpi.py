@@ -237,6 +237,10 @@ class Mpi:
                                            "--out=ys=-"], capture_output=True, text=True)
         self.check(outs["mpi"].returncode == 0 and outs["mpi"].stdout == outs["sim"].stdout, "pldc run --target=mpi",
                    outs["mpi"].stderr)
+        without = subprocess.run([self.options.pldc, "build", "--target=mpi", path, "-o", self.work / "without"],
+                                 capture_output=True, text=True, env=dict(os.environ, MPICXX="no-such-mpicxx"))
+        self.says("no compiler of MPI", without, 1, "'no-such-mpicxx' cannot be started", "libopenmpi-dev and openmpi-bin")
+        self.check(not (self.work / "without").exists(), "nothing is written without a compiler")
 
 
 def main():
