@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr Fact kTargets[] = {
     {"sim", "C++ that runs every rank as a thread of one process (default)"},
-    {"mpi", "the same C++, one process a rank (MPI)"},
+    {"mpi", "the same C++, every rank a process of MPI"},
     {"ascend",
      "sources only, for the vendor's compiler and runtime: no Makefile, no headers, nothing is compiled"},
 };
