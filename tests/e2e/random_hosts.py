@@ -18,6 +18,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from random_programs import Builder, Failure  # noqa: E402
+from random_table import makes  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WIDTH, STEPS = 40, 6  # elements of a rank's row; steps of a kernel, each with a row of the box and a column of cells
@@ -26,6 +27,9 @@ OPS = {"add": np.add, "sub": np.subtract, "maximum": np.maximum, "minimum": np.m
 REDUCE = {"Sum": lambda v: v.sum(0), "Max": lambda v: v.max(0), "Min": lambda v: v.min(0)}
 
 
+@makes(hosts="pld.system.get_comm_ctx pld.system.rank pld.system.nranks pld.system.world_size pld.system.notify "
+       "pld.system.wait pld.tensor.alloc_window_buffer pld.tensor.window pld.tensor.allreduce pld.tensor.broadcast "
+       "pld.tensor.barrier pld.tile.put pld.tile.get pld.tile.remote_load pld.tile.remote_store")
 class HostProgram:
     """`lines` of the kernel, and `value`, which maps the rows of all ranks, [P, WIDTH], to the results of all ranks."""
 

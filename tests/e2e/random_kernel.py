@@ -1,115 +1,33 @@
 """Random kernels with their values: each statement is made together with what it computes, by numpy, element by element.
 
-A value knows how far the program may be from it: 0 where every operation rounds correctly, so that the result must be
-the very same, and a bound where an order of additions or a library function is free. Statements that would turn a small
-difference into a large one (casts, comparisons) take exact values only.
-"""
+Which operations there are is what the table of pldc says, see random_table.py; the makers stand in random_elements.py and
+random_shapes.py, branches and loops here."""
 import numpy as np
 
+import random_elements  # noqa: F401
+import random_shapes  # noqa: F401
+from random_table import MAKERS, makes
+from random_values import FLOATS, KINDS, Reject, Scalar, Stmt, Tile, arithmetic, computed, is_int, wide
+
 ROWS, COLS = 40, 72  # of the input tensors, and of the part of an output that a kernel has
-
-KINDS = {"FP32": np.float32, "FP16": np.float16, "BF16": np.float32, "INT32": np.int32, "INT16": np.int16,
-         "INT8": np.int8, "UINT8": np.uint8, "UINT16": np.uint16, "UINT32": np.uint32}
-INPUTS = ["FP32", "FP16", "INT32", "INT16", "INT8", "UINT8", "UINT16", "UINT32"]
-OUTPUTS = INPUTS
-FLOATS = ("FP32", "FP16", "BF16")
-EPS = {"FP32": 2.0 ** -23, "FP16": 2.0 ** -10, "BF16": 2.0 ** -7}
-LIBRARY = {"FP32": 2e-6, "FP16": 2e-3, "BF16": 1.2e-2}  # relative error of exp, log and the like
+INPUTS = OUTPUTS = list(KINDS)
+ATOMIC = ("FP32", "BF16", "FP16", "INT32", "INT16", "INT8")  # what can be added where it is; outputs begin with zeros
 
 
-def rounded(kind, values):
-    """The values as the dtype holds them: floats to nearest even, integers modulo their width."""
-    if kind == "BF16":
-        bits = np.asarray(values, np.float32).view(np.uint32).astype(np.uint64)
-        bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
-        return bits.astype(np.uint32).view(np.float32)
-    if kind in FLOATS:
-        with np.errstate(over="ignore"):
-            return np.asarray(values).astype(KINDS[kind])
-    return np.asarray(values).astype(np.int64).astype(KINDS[kind])
-
-
-class Reject(Exception):
-    """This statement cannot be made here; the generator tries another."""
-
-
-class Tile:
-    def __init__(self, kind, data, valid=None, error=None):
-        self.kind, self.data = kind, data
-        self.valid = tuple(valid) if valid is not None else data.shape
-        self.error = error if error is not None else np.zeros(data.shape)
-        inside = self.box()
-        if kind in FLOATS and not np.isfinite(inside.astype(np.float64)).all():
-            raise Reject
-        if not np.isfinite(self.error[:self.valid[0], :self.valid[1]]).all():
-            raise Reject
-
-    def box(self):
-        return self.data[:self.valid[0], :self.valid[1]]
-
-    def full(self):
-        return self.valid == self.data.shape
-
-    def exact(self):
-        return not self.error.any()
-
-    def like(self, other):
-        return self.kind == other.kind and self.data.shape == other.data.shape and self.valid == other.valid
-
-
-class Scalar:
-    def __init__(self, kind, value):
-        self.kind, self.value = kind, value
-
-
-class Stmt:
-    def __init__(self, name, lines, uses):
-        self.name, self.lines, self.uses = name, lines, uses
-
-
-def computed(kind, exact, error, like, slack=True):
-    """A tile of rounded values; a result of inexact operands is also rounded differently."""
-    data = rounded(kind, exact)
-    if kind in FLOATS and error.any() and slack:
-        error = error + EPS[kind] * np.abs(data.astype(np.float64))
-    return Tile(kind, data, like.valid, error)
-
-
-def wide(tile):
-    return tile.data.astype(np.float64 if tile.kind in FLOATS else np.int64)
-
-
-def arithmetic(op, a, b, ea, eb):
-    """Result and error bound in wide numbers; a float result has at most the error of one rounding to float64."""
-    with np.errstate(all="ignore"):
-        if op == "add":
-            return a + b, ea + eb
-        if op == "sub":
-            return a - b, ea + eb
-        if op == "mul":
-            return a * b, np.abs(a) * eb + np.abs(b) * ea + ea * eb
-        if op == "maximum":
-            return np.maximum(a, b), np.maximum(ea, eb)
-        if op == "minimum":
-            return np.minimum(a, b), np.maximum(ea, eb)
-        if op == "and_":
-            return a & b, ea
-        if op == "or_":
-            return a | b, ea
-        if op == "xor":
-            return a ^ b, ea
-    raise AssertionError(op)
-
-
+@makes(part="tile.load tile.store tile.create tensor.slice tensor.assemble")
 class Kernel:
     """Statements of one kernel; `tiles` and `scalars` are what the next one may use."""
 
-    def __init__(self, rng, index, inputs, scalars):
-        self.rng, self.index, self.inputs = rng, index, inputs
+    level = "tile"
+
+    def __init__(self, rng, index, inputs, scalars, table):
+        self.rng, self.index, self.inputs, self.table = rng, index, inputs, table
+        self.ops = table.made(self.level)
+        self.op = self.making = ""  # the operation that is being made: as it is called, its name
         self.scalars = dict(scalars)
         self.tiles, self.statements = {}, []
         self.count = 0
-        self.shape = (int(rng.integers(1, 20)), int(rng.choice([5, 8, 16, 17, 24, 32])))
+        self.shape = (int(rng.integers(1, 20)), int(rng.choice([5, 8, 16, 17, 24, 32, 32])))
 
     # ---- choosing
     def pick(self, wanted=lambda t: True):
@@ -127,323 +45,162 @@ class Kernel:
         self.count += 1
         return f"{letter}{self.count}"
 
-    def add(self, text, uses, value, before=()):
-        name = self.fresh()
-        self.statements.append(Stmt(name, [*before, f"{name} = {text}"], uses))
+    def declare(self, name, lines, uses, value):
+        self.statements.append(Stmt(name, lines, uses, self.making))
         if isinstance(value, Scalar):
             self.scalars[name] = value
         else:
             self.tiles[name] = value
 
+    def add(self, text, uses, value, before=()):
+        name = self.fresh()
+        self.declare(name, [*before, f"{name} = {text}"], uses, value)
+
     def scratch(self, shape, kind):
         name = self.fresh("w")
         return name, f"{name} = pl.tile.create([{shape[0]}, {shape[1]}], dtype=pl.{kind})"
 
+    def temporary(self, shape, kind):
+        """Scratch memory as a last operand: the statement before and the operand."""
+        name, line = self.scratch(shape, kind)
+        return [line], f", {name}"
+
     # ---- statements
-    def load(self, shape=None, kind=None):
+    def loaded(self, kind, at, shape, more=""):
+        return f"pl.load({kind.lower()}, [{at}], [{shape[0]}, {shape[1]}]{more})"
+
+    def load(self, shape=None, kind=None, clamp=False):
         rows, cols = shape or self.shape
         kind = kind or self.choice(INPUTS)
         r, c = int(self.rng.integers(0, ROWS - rows + 1)), int(self.rng.integers(0, COLS - cols + 1))
-        data = self.inputs[kind][r:r + rows, c:c + cols]
         valid, text = (rows, cols), ""
-        if shape is None and self.rng.random() < 0.25:
+        if clamp:
+            r, c = int(self.rng.integers(0, ROWS)), int(self.rng.integers(0, COLS))
+            valid, text = (min(rows, ROWS - r), min(cols, COLS - c)), ", clamp=True"
+        elif shape is None and self.rng.random() < 0.25:
             valid = (int(self.rng.integers(1, rows + 1)), int(self.rng.integers(1, cols + 1)))
             text = f", [{valid[0]}, {valid[1]}]"
-        self.add(f"pl.load({kind.lower()}, [{r}, {c}], [{rows}, {cols}]{text})", [], Tile(kind, data.copy(), valid))
+        data = np.zeros((rows, cols), KINDS[kind])
+        part = self.inputs[kind][r:r + rows, c:c + cols]
+        data[:part.shape[0], :part.shape[1]] = part
+        self.add(self.loaded(kind, f"{r}, {c}", (rows, cols), text), [], Tile(kind, data, valid))
 
-    def binary(self):
-        a, x = self.pick()
-        b, y = self.pick(lambda t: t.like(x))
-        ops = ["add", "sub", "mul", "maximum", "minimum"] + ([] if x.kind in FLOATS else ["and_", "or_", "xor"])
-        op = self.choice(ops)
-        if x.kind == "BF16" and op in ("maximum", "minimum"):
-            raise Reject
-        exact, error = arithmetic(op, wide(x), wide(y), x.error, y.error)
-        before = []
-        extra = ""
-        if op == "xor":
-            scratch, line = self.scratch(x.data.shape, x.kind)
-            before, extra = [line], f", {scratch}"
-        self.add(f"pl.tile.{op}({a}, {b}{extra})", [a, b], computed(x.kind, exact, error, x), before)
-
-    def divide(self):
-        a, x = self.pick(lambda t: t.kind in ("FP32", "FP16", "INT16", "INT32") and t.exact())
-        b, y = self.pick(lambda t: t.like(x) and t.exact() and (t.box() != 0).all())
-        n, d = wide(x), np.where(wide(y) == 0, 1, wide(y))
-        if x.kind in FLOATS:
-            exact = n / d
-        else:
-            exact = np.sign(n) * np.sign(d) * (np.abs(n) // np.abs(d))
-        self.add(f"pl.tile.div({a}, {b})", [a, b], computed(x.kind, exact, np.zeros(n.shape), x))
-
-    def with_scalar(self):
-        a, x = self.pick()
-        op = self.choice(["add", "sub", "mul", "maximum", "minimum"])
-        if op == "sub" and x.kind not in ("INT8", "INT16", "INT32", "FP16", "FP32"):
-            raise Reject
-        if x.kind == "BF16":
-            raise Reject
-        uses = [a]
-        known = [n for n, s in self.scalars.items() if s.kind == x.kind]
-        if known and self.rng.random() < 0.5:
-            text = self.choice(known)
-            value = self.scalars[text].value
-            uses.append(text)
-        elif x.kind in FLOATS:
-            value = float(self.rng.integers(-12, 13)) / 4
-            text = repr(value)
-        else:
-            value = int(self.rng.integers(0, 8)) if x.kind.startswith("U") else int(self.rng.integers(-7, 8))
-            text = str(value)
-        s = np.full(x.data.shape, value, wide(x).dtype)
-        exact, error = arithmetic(op, wide(x), s, x.error, np.zeros(s.shape))
-        self.add(f"pl.tile.{op}s({a}, {text})", uses, computed(x.kind, exact, error, x))
-
-    def unary(self):
-        a, x = self.pick()
-        ops = ["abs", "neg", "relu"] if x.kind in ("FP32", "FP16", "INT32") else ["abs", "neg"]
-        if x.kind in ("INT16", "UINT16"):
-            ops.append("not_")
-        if x.kind.startswith("U"):
-            ops = [op for op in ops if op == "not_"]
-        if x.kind == "BF16":
-            ops = []
-        if x.kind in ("FP32", "FP16") and x.exact():
-            ops += ["exp", "log", "sqrt", "recip", "rsqrt"]
-        if not ops:
-            raise Reject
-        op = self.choice(ops)
-        v = wide(x)
-        inside = x.box().astype(np.float64)
-        if op in ("log", "recip", "rsqrt") and not (inside > 0.01).all():
-            raise Reject
-        if op == "sqrt" and not (inside >= 0).all():
-            raise Reject
-        if op == "exp" and not (np.abs(inside) < 8).all():
-            raise Reject
-        with np.errstate(all="ignore"):
-            result = {"abs": np.abs, "neg": lambda z: -z, "relu": lambda z: np.where(z > 0, z, 0), "not_": lambda z: ~z,
-                      "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "recip": lambda z: 1 / z,
-                      "rsqrt": lambda z: 1 / np.sqrt(z)}[op](v)
-        error = x.error
-        if op in ("exp", "log", "sqrt", "recip", "rsqrt"):
-            error = LIBRARY[x.kind] * np.abs(result) + (1e-6 if op == "log" else 0)
-            result, error = np.nan_to_num(result, nan=0, posinf=0, neginf=0), np.nan_to_num(error, nan=0, posinf=0)
-        self.add(f"pl.tile.{op}({a})", [a], computed(x.kind, result, error, x, op not in ("abs", "neg")))
-
-    def shift(self):
-        a, x = self.pick(lambda t: t.kind not in FLOATS)
-        op = self.choice(["shls", "shrs", "ands", "ors"])
-        width = KINDS[x.kind]().itemsize * 8
-        n = int(self.rng.integers(0, width - 1)) if op.startswith("sh") else int(self.rng.integers(0, 100))
-        v = wide(x)
-        exact = {"shls": lambda: v << n, "shrs": lambda: v >> n, "ands": lambda: v & n, "ors": lambda: v | n}[op]()
-        self.add(f"pl.tile.{op}({a}, {n})", [a], computed(x.kind, exact, x.error, x))
-
-    def cast(self):
-        a, x = self.pick(lambda t: t.exact())
-        to = self.choice([k for k in KINDS if k != x.kind])
-        v = wide(x)
-        inside = x.box().astype(np.float64)
-        if to in FLOATS:
-            mode = "rint"
-            if x.kind not in FLOATS and np.abs(inside).max() >= 2 ** 24:
-                raise Reject
-            result = rounded("FP32", v) if to == "BF16" else v
-        else:
-            info = np.iinfo(KINDS[to])
-            mode = self.choice(["rint", "round", "floor", "ceil", "trunc"])
-            result = v
-            if x.kind in FLOATS:
-                result = {"rint": np.rint, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc,
-                          "round": lambda z: np.trunc(z + np.copysign(0.5, z))}[mode](v)
-            box = result[:x.valid[0], :x.valid[1]]
-            if box.min() < info.min or box.max() > info.max:
-                raise Reject
-            result = np.clip(result, info.min, info.max)
-        self.add(f"pl.tile.cast({a}, target_type=pl.{to}, mode='{mode}')", [a],
-                 computed(to, result, np.zeros(v.shape), x))
-
-    def select(self):
-        a, x = self.pick(lambda t: t.exact() and t.kind in ("FP32", "FP16", "INT32", "INT16"))
-        b, y = self.pick(lambda t: t.like(x) and t.exact())
-        p, u = self.pick(lambda t: t.like(x))
-        q, w = self.pick(lambda t: t.like(x))
-        number = int(self.rng.integers(6))
-        holds = [np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal][number](x.data, y.data)
-        mask = self.fresh("m")
-        scratch, line = self.scratch((1, 64), "UINT8")
-        before = [f"{mask} = pl.tile.cmp({a}, {b}, cmp_type={number})", line]
-        value = Tile(x.kind, np.where(holds, u.data, w.data), x.valid, np.where(holds, u.error, w.error))
-        self.add(f"pl.tile.sel({mask}, {p}, {q}, {scratch})", [a, b, p, q], value, before)
-
-    def reduce(self):
-        a, x = self.pick(lambda t: t.data.shape[1] > 1 and t.data.shape[0] > 1)
-        axis = self.choice(["row", "col"])
-        op = self.choice(["sum", "max", "min"])
-        if x.kind not in ("FP32", "FP16", "INT32", "INT16"):
-            raise Reject
-        box = x.box()
-        along = 1 if axis == "row" else 0
-        if op == "sum":
-            v = box.astype(np.float64 if x.kind in FLOATS else np.int64).sum(axis=along, keepdims=True)
-            error = x.error[:x.valid[0], :x.valid[1]].sum(axis=along, keepdims=True)
-            if x.kind in FLOATS:
-                total = np.abs(box.astype(np.float64)).sum(axis=along, keepdims=True)
-                error = error + EPS[x.kind] * total * (box.shape[along] - 1)
-        else:
-            v = getattr(box, op)(axis=along, keepdims=True)
-            error = x.error[:x.valid[0], :x.valid[1]].max(axis=along, keepdims=True)
-        shape = (x.data.shape[0], 1) if axis == "row" else (1, x.data.shape[1])
-        data, errors = np.zeros(shape, np.float64 if x.kind in FLOATS else np.int64), np.zeros(shape)
-        data[:v.shape[0], :v.shape[1]], errors[:v.shape[0], :v.shape[1]] = v, error
-        before, extra = [], ""
-        if axis == "row":
-            scratch, line = self.scratch(x.data.shape, x.kind)
-            before, extra = [line], f", {scratch}"
-        self.add(f"pl.tile.{axis}_{op}({a}{extra})", [a], Tile(x.kind, rounded(x.kind, data), v.shape, errors), before)
-
-    def expand(self):
-        axis = self.choice(["row", "col"])
-        b, y = self.pick(lambda t: t.data.shape[1 if axis == "row" else 0] == 1 and t.data.size > 1)
-        other = 0 if axis == "row" else 1
-        a, x = self.pick(lambda t: t.kind == y.kind and t.data.shape[1 if axis == "row" else 0] > 1 and
-                         t.data.shape[other] == y.data.shape[other] and t.valid[other] == y.valid[other])
-        op = self.choice(["add", "sub", "mul", "max", "min", ""])
-        if not op:
-            shape = x.data.shape
-            value = Tile(x.kind, np.broadcast_to(y.data, shape).copy(), x.valid, np.broadcast_to(y.error, shape).copy())
-            return self.add(f"pl.tile.{axis}_expand({a}, {b})", [a, b], value)
-        if x.kind not in ("FP32", "FP16"):
-            raise Reject
-        exact, error = arithmetic({"max": "maximum", "min": "minimum"}.get(op, op), wide(x), wide(y), x.error, y.error)
-        self.add(f"pl.tile.{axis}_expand_{op}({a}, {b})", [a, b], computed(x.kind, exact, error, x))
-
-    def slice(self):
-        a, x = self.pick(lambda t: t.full() and t.data.shape[1] > 1 and t.data.shape[0] > 1)
-        rows = int(self.rng.integers(1, x.data.shape[0] + 1))
-        r = int(self.rng.integers(0, x.data.shape[0] - rows + 1))
-        size = x.data.itemsize if x.kind != "BF16" else 2
-        step = 32 // size
-        cols = x.data.shape[1] if x.data.shape[1] <= step else int(self.rng.integers(1, x.data.shape[1] // step + 1)) * step
-        c = 0 if cols == x.data.shape[1] else int(self.rng.integers(0, (x.data.shape[1] - cols) // step + 1)) * step
-        part = np.s_[r:r + rows, c:c + cols]
-        value = Tile(x.kind, x.data[part].copy(), None, x.error[part].copy())
-        self.add(f"pl.tile.slice({a}, [{rows}, {cols}], [{r}, {c}])", [a], value)
-
-    def transpose(self):
-        a, x = self.pick(lambda t: t.full() and t.data.shape[0] > 1 and t.data.shape[1] > 1 and t.kind != "BF16")
-        self.add(f"pl.tile.transpose({a}, 0, 1)", [a], Tile(x.kind, x.data.T.copy(), None, x.error.T.copy()))
-
-    def reshape(self):
-        a, x = self.pick(lambda t: t.full() and t.data.shape[1] > 1 and t.data.size % 16 == 0 and
-                         (t.data.shape[1] * (2 if t.kind == "BF16" else t.data.itemsize)) % 32 == 0)
-        size = 2 if x.kind == "BF16" else x.data.itemsize
-        counts = [n for n in (8, 16, 32, 64) if x.data.size % n == 0 and n * size % 32 == 0 and x.data.size // n <= 64]
-        if not counts:
-            raise Reject
-        cols = self.choice(counts)
-        shape = (x.data.size // cols, cols)
-        self.add(f"pl.tile.reshape({a}, [{shape[0]}, {shape[1]}])", [a],
-                 Tile(x.kind, x.data.reshape(shape).copy(), None, x.error.reshape(shape).copy()))
-
-    def concat(self):
-        a, x = self.pick(lambda t: t.full() and 1 < t.data.shape[1] <= 32)
-        b, y = self.pick(lambda t: t.full() and 1 < t.data.shape[1] <= 32 and t.kind == x.kind and
-                         t.data.shape[0] == x.data.shape[0])
-        self.add(f"pl.tile.concat({a}, {b})", [a, b], Tile(x.kind, np.concatenate([x.data, y.data], 1), None,
-                                                          np.concatenate([x.error, y.error], 1)))
-
-    def fillpad(self):
-        a, x = self.pick(lambda t: not t.full() and t.kind in INPUTS and t.data.shape[1] > 1)
-        data, error = np.zeros_like(x.data), np.zeros(x.data.shape)
-        data[:x.valid[0], :x.valid[1]] = x.box()
-        error[:x.valid[0], :x.valid[1]] = x.error[:x.valid[0], :x.valid[1]]
-        self.add(f"pl.tile.fillpad({a}, pad_value=pl.PadValue.zero)", [a], Tile(x.kind, data, None, error))
-
-    def narrow(self):
-        a, x = self.pick(lambda t: t.full() and t.data.shape[0] > 1 and t.data.shape[1] > 1)
-        valid = (int(self.rng.integers(1, x.data.shape[0] + 1)), int(self.rng.integers(1, x.data.shape[1] + 1)))
-        self.add(f"pl.tile.set_validshape({a}, {valid[0]}, {valid[1]})", [a], Tile(x.kind, x.data, valid, x.error))
-
-    def constant(self):
-        kind = self.choice(["FP32", "FP16", "INT32", "INT16"])
-        value = float(self.rng.integers(-9, 10)) / 2 if kind in FLOATS else int(self.rng.integers(-9, 10))
-        self.add(f"pl.tile.full([{self.shape[0]}, {self.shape[1]}], dtype=pl.{kind}, value={value})", [],
-                 Tile(kind, np.full(self.shape, value, KINDS[kind])))
-
-    def read(self):
-        a, x = self.pick(lambda t: t.exact() and t.kind in ("FP32", "INT32"))
-        r, c = int(self.rng.integers(0, x.valid[0])), int(self.rng.integers(0, x.valid[1]))
-        value = x.data[r, c]
-        if x.kind == "INT32" and not -1000 < value < 1000:
-            raise Reject
-        self.add(f"pl.tile.read({a}, [{r}, {c}])", [a], Scalar(x.kind, float(value) if x.kind == "FP32" else int(value)))
+    def number(self):
+        return self.choice([n for n, v in self.scalars.items() if v.kind == "INT32"])
 
     def branch(self):
-        a, x = self.pick()
+        """A value of both branches, of one, or of nested ones."""
+        a, x = self.pick(lambda t: not t.view)
         b, y = self.pick(lambda t: t.like(x))
-        ops = [self.choice(["add", "sub", "mul"]) for _ in range(2)]
-        s = self.choice([n for n, v in self.scalars.items() if v.kind == "INT32"])
-        limit = int(self.rng.integers(-4, 10))
-        taken = ops[0] if self.scalars[s].value > limit else ops[1]
-        exact, error = arithmetic(taken, wide(x), wide(y), x.error, y.error)
+        ops = [self.choice(["add", "sub", "mul", "maximum"]) for _ in range(3)]
+        s, u = self.number(), self.number()
+        limit, second = int(self.rng.integers(-4, 10)), int(self.rng.integers(-4, 10))
         name = self.fresh()
-        lines = [f"if {s} > {limit}:", f"    {name} = pl.tile.{ops[0]}({a}, {b})", "else:",
-                 f"    {name} = pl.tile.{ops[1]}({a}, {b})"]
-        value = computed(x.kind, exact, error, x)
-        self.statements.append(Stmt(name, lines, [a, b, s]))
-        self.tiles[name] = value
+        form = self.choice(["else", "elif", "one", "nested"])
+        higher, other = self.scalars[s].value > limit, self.scalars[u].value < second
+        step = [f"{name} = pl.{self.level}.{op}({a}, {b})" for op in ops]
+        if form == "else":
+            lines = [f"if {s} > {limit}:", f"    {step[0]}", "else:", f"    {step[1]}"]
+            taken = ops[0] if higher else ops[1]
+        elif form == "elif":
+            lines = [f"if {s} > {limit}:", f"    {step[0]}", f"elif {u} < {second}:", f"    {step[1]}", "else:",
+                     f"    {step[2]}"]
+            taken = ops[0] if higher else ops[1] if other else ops[2]
+        elif form == "one":
+            lines = [f"{name} = {a}", f"if {s} > {limit} and {u} < {second}:", f"    {step[0]}"]
+            taken = ops[0] if higher and other else None
+        else:
+            lines = [f"{name} = {a}", f"if {s} > {limit}:", f"    if {u} < {second}:", f"        {step[0]}", "    else:",
+                     f"        {step[1]}"]
+            taken = (ops[0] if other else ops[1]) if higher else None
+        # What a branch that is not taken computes does not matter.
+        value = x
+        if taken is not None:
+            exact, error = arithmetic(taken, wide(x), wide(y), x.error, y.error)
+            value = computed(x.kind, exact, error, x)
+        self.declare(name, lines, [a, b, s, u], value)
 
     def loop(self):
-        a, x = self.pick(lambda t: t.full() and t.kind in INPUTS and t.data.shape[1] > 1)
+        """One or two carries, ascending or descending, with a step that is left out, or as a while loop."""
+        a, x = self.pick(lambda t: t.full() and t.data.shape[1] > 1 and not t.view)
         rows, cols = x.data.shape
         if rows > ROWS - 8 or cols > COLS:
             raise Reject
         op = self.choice(["add", "sub", "maximum", "minimum"])
-        s = self.choice([n for n, v in self.scalars.items() if v.kind == "INT32" and n in ("n", "m")])
+        s = self.choice(["n", "m"])
         first, step = int(self.rng.integers(0, 3)), int(self.rng.integers(1, 4))
         c = int(self.rng.integers(0, COLS - cols + 1))
-        acc = x
         skipped = int(self.rng.integers(0, 4)) if self.rng.random() < 0.4 else None
-        for i in range(first, self.scalars[s].value, step):
-            if skipped is not None and i == skipped:
+        form = self.choice(["for", "for", "down", "while", "two"])
+        end = self.scalars[s].value
+        trips = list(range(first, end, step)) if form != "down" else list(range(7, end, -step))
+        if trips and min(trips) < 0:
+            raise Reject
+        acc = last = x
+        for i in trips:
+            if i == skipped:
                 continue
-            part = self.inputs[x.kind][i:i + rows, c:c + cols]
-            exact, error = arithmetic(op, wide(acc), wide(Tile(x.kind, part)), acc.error, np.zeros(part.shape))
-            acc = computed(x.kind, exact, error, x)
+            part = Tile(x.kind, self.inputs[x.kind][i:i + rows, c:c + cols])
+            exact, error = arithmetic(op, wide(acc), wide(part), acc.error, part.error)
+            last, acc = acc, computed(x.kind, exact, error, x)
         name, inner = self.fresh(), self.fresh("u")
-        body = [f"{inner} = pl.load({x.kind.lower()}, [i, {c}], [{rows}, {cols}])",
-                f"{name} = pl.tile.{op}({name}, {inner})"]
+        body = [f"{inner} = " + self.loaded(x.kind, f"i, {c}", (rows, cols)),
+                f"{name} = pl.{self.level}.{op}({name}, {inner})"]
+        before = [f"{name} = {a}"]
+        if form == "two":
+            previous = self.fresh()
+            before.append(f"{previous} = {a}")
+            body = body[:1] + [f"{previous} = {name}"] + body[1:]
         if skipped is not None:
-            body = [f"if i != {skipped}:"] + ["    " + line for line in body]
-        lines = [f"{name} = {a}", f"for i in pl.range({first}, pl.cast({s}, pl.INDEX), {step}):"] + \
-                ["    " + line for line in body]
-        self.statements.append(Stmt(name, lines, [a, s]))
-        self.tiles[name] = acc
+            jump = form != "while" and self.rng.random() < 0.5
+            body = [f"if i == {skipped}:", "    continue"] + body if jump else \
+                [f"if i != {skipped}:"] + ["    " + line for line in body]
+        if form == "while":
+            counter = self.fresh("i")
+            body = [line.replace("[i,", f"[{counter},").replace("if i ", f"if {counter} ") for line in body]
+            before.append(f"{counter} = pl.const({first}, pl.INDEX)")
+            lines = before + [f"while {counter} < pl.cast({s}, pl.INDEX):"] + \
+                ["    " + line for line in body + [f"{counter} = {counter} + {step}"]]
+        else:
+            extent = f"7, pl.cast({s}, pl.INDEX), -{step}" if form == "down" else f"{first}, pl.cast({s}, pl.INDEX), {step}"
+            lines = before + [f"for i in pl.range({extent}):"] + ["    " + line for line in body]
+        self.declare(name, lines, [a, s], acc)
+        if form == "two":
+            self.declare(previous, [], [name], last)
+
+    def stored(self):
+        """Whether the tile may be what the kernel stores: written by the write rules, and small enough."""
+        return [s.name for s in self.statements if s.name in self.tiles and storable(self.tiles[s.name])]
+
+    def statement(self):
+        if self.rng.random() < 0.12:
+            self.making = ""
+            return self.choice([self.branch, self.loop])()
+        op = self.choice(self.ops)
+        self.op, self.making = self.table.spelled[op], op
+        self.choice(MAKERS[op][self.level])(self, op.split(".", 1)[1])
 
     def grow(self, length):
-        made = [self.binary] * 5 + [self.with_scalar] * 3 + [self.unary] * 3 + [
-            self.load, self.divide, self.shift, self.cast, self.cast, self.select, self.reduce, self.reduce, self.expand,
-            self.expand, self.slice, self.transpose, self.reshape, self.concat, self.fillpad, self.narrow, self.constant,
-            self.read, self.branch, self.loop]
         kind = self.choice(INPUTS)
         self.load(kind=kind)
         self.load(self.tiles[self.statements[0].name].data.shape, kind)
         tries = 0
-        while len(self.statements) < length and tries < 40 * length:
+        while len(self.statements) < length and tries < 60 * length:
             tries += 1
-            before = (self.count, len(self.statements))
+            before = (self.count, len(self.statements), dict(self.tiles), dict(self.scalars))
             try:
-                self.choice(made)()
+                self.statement()
             except Reject:
-                self.count = before[0]
-                del self.statements[before[1]:]
+                self.count, at, self.tiles, self.scalars = before
+                del self.statements[at:]
 
     def result(self):
-        names = [s.name for s in self.statements if s.name in self.tiles and self.tiles[s.name].kind in OUTPUTS and
-                 self.tiles[s.name].data.shape[0] <= ROWS and self.tiles[s.name].data.shape[1] <= COLS]
-        return names[-1]
+        return self.stored()[-1]
+
+    def last(self, name, row):
+        """Writes the value to its rows of the output."""
+        atomic = ", atomic=pl.AtomicType.Add" if self.index % 5 == 0 and self.tiles[name].kind in ATOMIC else ""
+        return [f"return pl.store({name}, [{row}, 0], y{atomic})"]
 
     def needed(self, name):
         """The statements that a value depends on, in order."""
@@ -453,3 +210,35 @@ class Kernel:
                 kept.append(s)
                 wanted.update(s.uses)
         return kept[::-1]
+
+
+class TensorKernel(Kernel):
+    """The same of operations on tensors, which ConvertTensorToTileOps makes tiles of."""
+    level = "tensor"
+
+    def temporary(self, shape, kind):
+        return [], ""
+
+    def loaded(self, kind, at, shape, more=""):
+        return f"pl.tensor.slice({kind.lower()}, [{shape[0]}, {shape[1]}], [{at}]{more})"
+
+    def last(self, name, row):
+        return [f"y = pl.tensor.assemble(y, {name}, [{row}, 0])", "return y"]
+
+
+def storable(tile):
+    return tile.data.shape[0] <= ROWS and tile.data.shape[1] <= COLS
+
+
+def inputs(rng):
+    """One tensor a dtype: floats are multiples of 1/8 up to 2, integers are small."""
+    made = {}
+    for kind in INPUTS:
+        if is_int(kind):
+            made[kind] = rng.integers(0 if kind.startswith("U") else -9, 10, (ROWS, COLS)).astype(KINDS[kind])
+        else:
+            made[kind] = (rng.integers(-16, 17, (ROWS, COLS)) / 8).astype(KINDS[kind])
+    return made
+
+
+__all__ = ["COLS", "FLOATS", "INPUTS", "OUTPUTS", "ROWS", "Kernel", "Scalar", "TensorKernel", "inputs", "storable"]

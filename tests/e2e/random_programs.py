@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Random programs against numpy: kernels made by random_kernel.py, many in one program, built and run by pldc.
+"""Random programs against numpy: kernels made by random_kernel.py, many in one program, built and run by pldc; those whose
+C++ is another one after some of the passes only are built and run again there.
 
-    random_programs.py --pldc=build/src/driver/pldc [--programs=N] [--batch=N] [--seed=N] [--opt=-O0] [--keep=DIR]
+    random_programs.py --pldc=build/src/driver/pldc [--programs=N] [--batch=N] [--seed=N] [--opt=-O0] [--keep=DIR] [--counts]
 
 A failure prints the seed, the smallest piece of the kernel that still differs, and the element. The last line is
 `N passed, N failed`; a program is one kernel.
 """
 import argparse
+import json
 import os
 import pathlib
 import subprocess
@@ -16,28 +18,18 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from random_kernel import COLS, FLOATS, INPUTS, KINDS, OUTPUTS, ROWS, Kernel, Scalar  # noqa: E402
+from random_kernel import COLS, INPUTS, ROWS, Kernel, Scalar, TensorKernel, inputs, storable  # noqa: E402
+from random_table import ROOT, Table  # noqa: E402
+from random_values import from_file, to_file  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 UNITY = 16  # kernels in one C++ file: each alone would read the runtime headers again
-
-
-def inputs(rng):
-    made = {}
-    for kind in INPUTS:
-        if kind in FLOATS:
-            made[kind] = (rng.integers(-16, 17, (ROWS, COLS)) / 8).astype(KINDS[kind])
-        else:
-            low = 0 if kind.startswith("U") else -9
-            made[kind] = rng.integers(low, 10, (ROWS, COLS)).astype(KINDS[kind])
-    return made
 
 
 class Piece:
     """What one kernel function of the program computes and stores: a value of a Kernel with what it needs."""
 
     def __init__(self, kernel, name):
-        self.name, self.value = name, kernel.tiles[name]
+        self.kernel, self.name, self.value = kernel, name, kernel.tiles[name]
         self.statements = kernel.needed(name)
         self.seed = kernel.index
 
@@ -50,7 +42,7 @@ class Piece:
                  f"{out}) -> pl.Tensor[[{rows}, {COLS}], pl.{kind}]:"]
         for s in self.statements:
             lines += ["        " + line for line in s.lines]
-        lines.append(f"        return pl.store({self.name}, [{index * ROWS}, 0], y)")
+        lines += ["        " + line for line in self.kernel.last(self.name, index * ROWS)]
         return "\n".join(lines) + "\n"
 
 
@@ -85,9 +77,12 @@ class Builder:
             raise Failure(" ".join(map(str, command)) + "\n" + done.stdout[-3000:])
         return done.stdout
 
-    def compile(self, source, tree):
+    def emit(self, source, tree, passes=()):
+        self.call([self.options.pldc, "build", source, "-o", tree, "--emit-only", *passes])
+
+    def compile(self, source, tree, passes=()):
         """The program of the text, with many kernels in one C++ file."""
-        self.call([self.options.pldc, "build", source, "-o", tree, "--emit-only"])
+        self.emit(source, tree, passes)
         kernels = sorted((tree / "kernels").glob("*/*.cpp"))
         unity = []
         for first in range(0, len(kernels), UNITY):
@@ -104,29 +99,32 @@ class Builder:
             if kept.exists():
                 (tree / "build").mkdir(exist_ok=True)
                 os.link(kept, tree / "build" / shared)
-        self.call(["make", "-s", f"-j{self.options.jobs}", "-C", tree, flags, "OBJECTS=" + " ".join(objects),
-                   f"bin/{source.stem}"])
-        for shared in ("runtime.o", "watch.o", "launcher.o"):
-            if not (self.work / shared).exists():
-                os.link(tree / "build" / shared, self.work / shared)
+        try:
+            self.call(["make", "-s", f"-j{self.options.jobs}", "-C", tree, flags, "OBJECTS=" + " ".join(objects),
+                       f"bin/{source.stem}"])
+        finally:
+            for shared in ("runtime.o", "watch.o", "launcher.o"):
+                if (tree / "build" / shared).exists() and not (self.work / shared).exists():
+                    os.link(tree / "build" / shared, self.work / shared)
         return tree / "bin" / source.stem
 
-    def run(self, pieces, given, scalars):
+    def run(self, pieces, given, scalars, passes=()):
         """The outputs by dtype; Failure with the text of what went wrong."""
         self.runs += 1
         folder = self.work / f"run{self.runs}"
         folder.mkdir(parents=True)
         text, kinds = program_text(pieces)
         (folder / "random.pld").write_text(text)
-        binary = self.compile(folder / "random.pld", folder / "tree")
+        self.folder = folder
+        binary = self.compile(folder / "random.pld", folder / "tree", passes)
         command = [binary, "--timeout=120", "--check=bounds"]
         for kind, array in given.items():
-            np.save(folder / f"{kind}.npy", array)
+            np.save(folder / f"{kind}.npy", to_file(kind, array))
             command.append(f"--in={kind.lower()}={folder}/{kind}.npy")
         command += [f"--scalar={name}={s.value}" for name, s in scalars.items()]
         command += [f"--out=o_{kind.lower()}={folder}/o_{kind}.npy" for kind in kinds]
         self.call(command)
-        return {kind: np.load(folder / f"o_{kind}.npy") for kind in kinds}
+        return {kind: from_file(kind, np.load(folder / f"o_{kind}.npy")) for kind in kinds}
 
 
 def difference(piece, index, outputs):
@@ -148,10 +146,35 @@ def difference(piece, index, outputs):
     return None
 
 
+class Batch:
+    """Kernels of one seed with their inputs, and how they are built: with the whole pipeline or some passes only."""
+
+    def __init__(self, seed, pieces, given, scalars, passes=()):
+        self.seed, self.pieces, self.given, self.scalars, self.passes = seed, pieces, given, scalars, passes
+
+    def of(self, pieces, passes=None):
+        return Batch(self.seed, pieces, self.given, self.scalars, self.passes if passes is None else passes)
+
+
+def steps(piece):
+    """The values on the way, each as a program of its own."""
+    tiles = piece.kernel.tiles
+    return [Piece(piece.kernel, s.name) for s in piece.statements if s.name in tiles and storable(tiles[s.name])]
+
+
 class Tester:
     def __init__(self, options, work):
-        self.options, self.builder = options, Builder(options, work)
-        self.passed, self.failed = 0, 0
+        self.options, self.builder, self.table = options, Builder(options, work), Table(options.pldc)
+        self.passed, self.failed, self.again = 0, 0, 0
+        self.made = {}
+
+    def table_problems(self):
+        """Every operation of the table is made by some kind of random program, or is left out with a reason."""
+        import random_hosts  # noqa: F401  (it imports this module)
+        for problem in self.table.problems():
+            self.failed += 1
+            print(f"FAIL {problem}")
+        self.passed += len(self.table.spelled) - self.failed
 
     def batch(self, seed, size):
         rng = np.random.default_rng(seed)
@@ -160,65 +183,113 @@ class Tester:
                    "f": Scalar("FP32", float(rng.integers(-8, 9)) / 4)}
         kernels = []
         for i in range(size):
-            kernel = Kernel(np.random.default_rng([seed, i]), i, given, scalars)
-            kernel.grow(int(rng.integers(4, self.options.length)))
+            # Index is part of the seed: a kernel is the same in a smaller batch.
+            made = Kernel if i % 4 != 3 else TensorKernel
+            kernel = made(np.random.default_rng([seed, i]), i, given, scalars, self.table)
+            kernel.grow(4 + (7 * i + seed) % (self.options.length - 4))
             kernels.append(kernel)
-        pieces = [Piece(k, k.result()) for k in kernels]
+        whole = Batch(seed, [Piece(k, k.result()) for k in kernels], given, scalars)
+        for piece in whole.pieces:
+            for s in piece.statements:
+                self.made[s.op] = self.made.get(s.op, 0) + 1
+        if self.examine(whole):
+            self.stages(whole, rng)
+
+    def stages(self, whole, rng):
+        """The kernels whose C++ is another one when only the first passes have run, once more."""
+        source, tree = self.builder.folder / "random.pld", self.builder.folder / "tree"
+        seen = [{self.kernel(tree, i)} for i in range(len(whole.pieces))]
+        names = [n for n in self.options.stages]
+        chosen = [["--passes=NONE"]] + [[f"--stop-after={n}"] for n in rng.permutation(names)[:2]]
+        for number, passes in enumerate(chosen):
+            other = self.builder.folder / f"stage{number}"
+            try:
+                self.builder.emit(source, other, passes)
+            except Failure as failure:
+                self.report(whole, whole.pieces[0], f"{passes}: {failure}")
+                continue
+            changed = []
+            for i, piece in enumerate(whole.pieces):
+                text = self.kernel(other, i)
+                if text not in seen[i]:
+                    seen[i].add(text)
+                    changed.append(piece)
+            if changed:
+                self.again += len(changed)
+                self.examine(whole.of(changed, passes))
+
+    @staticmethod
+    def kernel(tree, index):
+        path = tree / "kernels" / "all" / f"k{index}.cpp"
+        return path.read_text() if path.exists() else ""
+
+    def examine(self, batch):
+        """Builds, runs and compares; whether it could be built and run."""
         try:
-            outputs = self.builder.run(pieces, given, scalars)
+            outputs = self.builder.run(batch.pieces, batch.given, batch.scalars, batch.passes)
         except Failure as failure:
-            return self.narrow(seed, kernels, pieces, given, scalars, str(failure))
-        for i, piece in enumerate(pieces):
+            self.narrow(batch, str(failure))
+            return False
+        for i, piece in enumerate(batch.pieces):
             problem = difference(piece, i, outputs)
             if problem is None:
                 self.passed += 1
             else:
-                self.report(seed, i, self.reduced(kernels[i], piece, problem, given, scalars))
+                self.report(batch, piece, self.reduced(batch, piece, problem))
+        return True
 
-    def report(self, seed, index, text):
+    def report(self, batch, piece, text):
         self.failed += 1
-        print(f"FAIL --seed={seed} kernel {index}\n{text}", flush=True)
+        print(f"FAIL --seed={batch.seed} kernel {piece.seed} {' '.join(batch.passes)}\n{text}", flush=True)
 
-    def narrow(self, seed, kernels, pieces, given, scalars, text):
-        """The program does not build or run: which of its kernels does not, alone?"""
-        if len(pieces) == 1:
-            piece, problem = pieces[0], text
-            for name in [s.name for s in piece.statements if s.name in kernels[0].tiles]:
-                smaller = Piece(kernels[0], name)
-                if smaller.value.kind not in OUTPUTS or smaller.value.data.shape[0] > ROWS or \
-                        smaller.value.data.shape[1] > COLS:
-                    continue
-                try:
-                    self.builder.run([smaller], given, scalars)
-                except Failure as failure:
-                    piece, problem = smaller, str(failure)
-                    break
-            return self.report(seed, pieces[0].seed, piece.text(0, ROWS) + problem)
-        half = len(pieces) // 2
-        for part in (slice(0, half), slice(half, None)):
-            try:
-                outputs = self.builder.run(pieces[part], given, scalars)
-            except Failure as failure:
-                if self.failed >= self.options.failures:
-                    return
-                self.narrow(seed, kernels[part], pieces[part], given, scalars, str(failure))
-                continue
-            for i, piece in enumerate(pieces[part]):
-                problem = difference(piece, i, outputs)
-                if problem is None:
-                    self.passed += 1
-                else:
-                    self.report(seed, piece.seed, self.reduced(kernels[part][i], piece, problem, given, scalars))
-
-    def reduced(self, kernel, piece, problem, given, scalars):
-        """Every value on the way is a program of its own: the first that differs says most."""
-        names = [s.name for s in piece.statements if s.name in kernel.tiles]
-        steps = [Piece(kernel, name) for name in names]
-        steps = [p for p in steps if p.value.kind in OUTPUTS and p.value.data.shape[0] <= ROWS and
-                 p.value.data.shape[1] <= COLS]
+    def refused(self, batch, pieces):
+        """Those of the pieces that pldc itself does not take, with what it says; nothing is compiled."""
+        folder = self.builder.work / "refused"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "random.pld").write_text(program_text(pieces)[0])
         try:
-            outputs = self.builder.run(steps, given, scalars)
-            for i, step in enumerate(steps):
+            self.builder.emit(folder / "random.pld", folder / "tree", batch.passes)
+        except Failure as failure:
+            if len(pieces) == 1:
+                return [(pieces[0], str(failure))]
+            half = len(pieces) // 2
+            return self.refused(batch, pieces[:half]) + self.refused(batch, pieces[half:])
+        return []
+
+    def narrow(self, batch, text):
+        """The program does not build or run: which of its kernels does not, alone?"""
+        if self.failed >= self.options.failures:
+            return
+        refused = self.refused(batch, batch.pieces)
+        for piece, problem in refused:
+            smaller = next(iter(found for found in (self.refused(batch, [step]) for step in steps(piece)) if found),
+                           [(piece, problem)])
+            self.report(batch, piece, smaller[0][0].text(0, ROWS) + smaller[0][1])
+        rest = [piece for piece in batch.pieces if all(piece is not other for other, _ in refused)]
+        if refused:
+            if rest:
+                self.examine(batch.of(rest))
+            return
+        if len(rest) > 1:
+            half = len(rest) // 2
+            for part in (rest[:half], rest[half:]):
+                self.examine(batch.of(part))
+            return
+        piece, problem = batch.pieces[0], text
+        for smaller in steps(piece):
+            try:
+                self.builder.run([smaller], batch.given, batch.scalars, batch.passes)
+            except Failure as failure:
+                piece, problem = smaller, str(failure)
+                break
+        self.report(batch, batch.pieces[0], piece.text(0, ROWS) + problem)
+
+    def reduced(self, batch, piece, problem):
+        """The first value on the way that differs says most."""
+        many = steps(piece)
+        try:
+            outputs = self.builder.run(many, batch.given, batch.scalars, batch.passes)
+            for i, step in enumerate(many):
                 what = difference(step, i, outputs)
                 if what is not None:
                     return step.text(0, ROWS) + what
@@ -227,11 +298,18 @@ class Tester:
         return piece.text(0, ROWS) + problem
 
 
+def stage_names(pldc):
+    """The passes of the default pipeline up to the one after which kernels do not change any more."""
+    listed = subprocess.run([pldc, "list", "passes", "--json"], stdout=subprocess.PIPE, check=True).stdout
+    every = [p for p in json.loads(listed) if any(n <= 26 for n in p["positions"])]
+    return [p["name"] for p in every]
+
+
 def main():
     full = os.environ.get("PLDC_TEST_STAGES") == "all"
     parser = argparse.ArgumentParser()
     parser.add_argument("--pldc", default=str(ROOT / "build/src/driver/pldc"))
-    parser.add_argument("--programs", type=int, default=10000 if full else 160)
+    parser.add_argument("--programs", type=int, default=10000 if full else 100)
     parser.add_argument("--batch", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1, help="of the first batch; the next ones count on")
     parser.add_argument("--length", type=int, default=24, help="statements of a kernel")
@@ -239,14 +317,22 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--failures", type=int, default=10, help="stop after so many")
     parser.add_argument("--keep", type=pathlib.Path)
+    parser.add_argument("--counts", action="store_true", help="how often each operation has been made")
     options = parser.parse_args()
+    options.stages = stage_names(options.pldc)
+    np.seterr(all="ignore")  # what lies outside of valid parts is not looked at
     with tempfile.TemporaryDirectory() as temporary:
         tester = Tester(options, options.keep or pathlib.Path(temporary))
+        tester.table_problems()
         done, seed = 0, options.seed
         while done < options.programs and tester.failed < options.failures:
             size = min(options.batch, options.programs - done)
             tester.batch(seed, size)
             done, seed = done + size, seed + 1
+    if options.counts:
+        for op in tester.table.made("tile") + tester.table.made("tensor"):
+            print(f"{tester.made.get(op, 0):8} {op}")
+    print(f"{done} kernels, {tester.again} of them again after a pass")
     print(f"{tester.passed} passed, {tester.failed} failed")
     return 1 if tester.failed else 0
 
