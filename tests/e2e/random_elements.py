@@ -11,8 +11,10 @@ QUOTIENTS = ("FP32", "FP16", "INT16", "INT32")
 NAMES = {"max": "maximum", "min": "minimum"}
 
 
-def suits(op, x):
-    """Whether the operation takes tiles of the dtype."""
+def suits(k, op, x):
+    """Whether the operation takes such a value. Some results of tensors count as wholly valid whatever the operands are."""
+    if k.level == "tensor" and (op == "xor" or op.startswith("part")) and not x.full():
+        raise Reject
     if op in BITS and not is_int(x.kind):
         raise Reject
     if op == "div" and x.kind not in QUOTIENTS:
@@ -38,7 +40,7 @@ def second(k, op, x, other):
        "shr", tensor="add sub mul maximum minimum div fmod and or xor")
 def binary(k, op):
     a, x = k.pick()
-    suits(op, x)
+    suits(k, op, x)
     if op in ("shl", "shr") and k.rng.random() < 0.7:
         b, y = counts(k, x)
     else:
@@ -79,7 +81,7 @@ def scalar_of(k, kind, op):
 def with_scalar(k, op):
     op = op.removesuffix("s")
     a, x = k.pick()
-    suits(op, x)
+    suits(k, op, x)
     if op == "sub" and x.kind not in ("INT8", "INT16", "INT32", "FP16", "FP32", "BF16"):
         raise Reject
     text, value, uses = scalar_of(k, x.kind, op)
@@ -166,6 +168,7 @@ def part(k, op):
     a, x = k.pick(lambda t: t.data.shape[1] > 1)
     b, y = k.pick(lambda t: t.kind == x.kind and t.data.shape == x.data.shape and t.valid[0] <= x.valid[0] and
                   t.valid[1] <= x.valid[1])
+    suits(k, op, x)
     leaf = NAMES.get(op[5:], op[5:])
     exact, error = arithmetic(leaf, wide(x), wide(y), x.error, y.error)
     both = np.zeros(x.data.shape, bool)
