@@ -70,7 +70,9 @@ def scalar_of(k, kind, op):
         return text, k.scalars[text].value, [text]
     if kind in FLOATS:
         value = float(k.rng.integers(-12, 13)) / 4
-        return (repr(value) if kind != "BF16" else f"pl.const({value!r}, pl.BF16)"), value, []
+        # A bare literal is FP32, and with a tensor of another dtype the result is as wide.
+        bare = kind == "FP32" or (kind == "FP16" and k.level == "tile")
+        return (repr(value) if bare else f"pl.const({value!r}, pl.{kind})"), value, []
     low = 0 if kind.startswith("U") or op in ("shl", "shr") else -7
     value = int(k.rng.integers(low, 8))
     return (str(value) if k.rng.random() < 0.5 else f"pl.const({value}, pl.{kind})"), value, []

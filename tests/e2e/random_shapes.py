@@ -171,7 +171,8 @@ def fillpad(k, op):
         before = [f"{source} = pl.tile.move({a}, target_memory=pl.Mem.Vec)"]
     data, error = np.full(shape, pad, KINDS[x.kind]), np.zeros(shape)
     data[:x.valid[0], :x.valid[1]], error[:x.valid[0], :x.valid[1]] = x.box(), x.error_box()
-    k.add(f"{k.op}({source}{text}, pad_value=pl.PadValue.{name})", [a], Tile(x.kind, data, None, error), before)
+    k.add(f"{k.op}({source}{text}, pad_value=pl.PadValue.{name})", [a],
+          Tile(x.kind, data, None, error, k.level == "tensor"), before)
 
 
 @makes("set_validshape")
