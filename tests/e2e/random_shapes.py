@@ -259,6 +259,8 @@ def identity(k, op):
 def indices(k, shape, kind, below, unique=False):
     """A tile of indices: random numbers that a kernel computes from a tile of its input."""
     source = k.inputs[kind]
+    if shape[0] > source.shape[0] or shape[1] > source.shape[1]:
+        raise Reject
     r, c = int(k.rng.integers(0, source.shape[0] - shape[0] + 1)), int(k.rng.integers(0, source.shape[1] - shape[1] + 1))
     part = source[r:r + shape[0], c:c + shape[1]].astype(np.int64)
     loaded, masked, name = k.fresh(), k.fresh(), k.fresh()
