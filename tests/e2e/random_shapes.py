@@ -240,7 +240,7 @@ def write(k, op):
 
 @makes("reinterpret_view", "reinterpret_view")
 def reinterpret(k, op):
-    a, x = k.pick(lambda t: t.full() and t.exact() and is_int(t.kind) and t.data.shape[1] > 1 and t.aligned())
+    a, x = k.pick(lambda t: t.full() and t.exact() and is_int(t.kind) and t.data.shape[1] > 1 and t.aligned() and not t.view)
     to = k.choice([n for n in KINDS if n != x.kind and is_int(n)])
     if x.data.shape[1] * size_of(x.kind) % max(size_of(to), 32):
         raise Reject
