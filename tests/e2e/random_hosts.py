@@ -17,7 +17,7 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from random_programs import Builder, Failure  # noqa: E402
+from random_build import Builder, Failure  # noqa: E402
 from random_table import makes  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -175,6 +175,7 @@ class Tester:
         print(f"FAIL --seed={seed} program {program.index}\n{program.text()}\n{text}", flush=True)
 
     def batch(self, seed, size):
+        self.builder.begin(seed)
         rng = np.random.default_rng(seed)
         programs = [HostProgram(np.random.default_rng([seed, i]), i) for i in range(size)]
         text = ("import pypto.language as pl\nimport pypto.language.distributed as pld\n\nNR = pl.dynamic(\"NR\")\n\n\n"
@@ -245,9 +246,7 @@ def main():
     parser.add_argument("--batch", type=int, default=12)
     parser.add_argument("--seed", type=int, default=1, help="of the first batch; the next ones count on")
     parser.add_argument("--ranks", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2, 3, 4])
-    parser.add_argument("--opt", default="-O0")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--keep", type=pathlib.Path)
+    Builder.add_options(parser)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         tester = Tester(options, options.keep or pathlib.Path(temporary))

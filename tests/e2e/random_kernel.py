@@ -20,14 +20,14 @@ class Kernel:
 
     level = "tile"
 
-    def __init__(self, rng, index, inputs, scalars, table):
+    def __init__(self, rng, index, inputs, scalars, table, shape):
         self.rng, self.index, self.inputs, self.table = rng, index, inputs, table
         self.ops = table.made(self.level)
         self.op = self.making = ""  # the operation that is being made: as it is called, its name
         self.scalars = dict(scalars)
         self.tiles, self.statements = {}, []
         self.count = 0
-        self.shape = (int(rng.integers(1, 20)), int(rng.choice([5, 8, 16, 17, 24, 32, 32])))
+        self.shape = shape
 
     # ---- choosing
     def pick(self, wanted=lambda t: True):

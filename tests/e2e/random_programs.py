@@ -2,7 +2,8 @@
 """Random programs against numpy: kernels made by random_kernel.py, many in one program, built and run by pldc; those whose
 C++ is another one after some of the passes only are built and run again there.
 
-    random_programs.py --pldc=build/src/driver/pldc [--programs=N] [--batch=N] [--seed=N] [--opt=-O0] [--keep=DIR] [--counts]
+    random_programs.py --pldc=build/src/driver/pldc [--programs=N] [--batch=N] [--seed=N] [--stops=N] [--opt=-O0]
+                       [--cxx=clang++-14] [--keep=DIR] [--counts]
 
 A failure prints the seed, the smallest piece of the kernel that still differs, and the element. The last line is
 `N passed, N failed`; a program is one kernel.
@@ -18,11 +19,12 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from random_build import Builder, Failure  # noqa: E402
 from random_kernel import COLS, INPUTS, ROWS, Kernel, Scalar, TensorKernel, inputs, storable  # noqa: E402
 from random_table import ROOT, Table  # noqa: E402
 from random_values import from_file, to_file  # noqa: E402
 
-UNITY = 16  # kernels in one C++ file: each alone would read the runtime headers again
+SHAPES = 6  # that the kernels of a batch have
 
 
 class Piece:
@@ -62,69 +64,20 @@ def program_text(pieces):
     return "".join(text), kinds
 
 
-class Failure(Exception):
-    pass
-
-
-class Builder:
-    def __init__(self, options, work):
-        self.options, self.work = options, work
-        self.runs = 0
-
-    def call(self, command):
-        done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if done.returncode != 0:
-            raise Failure(" ".join(map(str, command)) + "\n" + done.stdout[-3000:])
-        return done.stdout
-
-    def emit(self, source, tree, passes=()):
-        self.call([self.options.pldc, "build", source, "-o", tree, "--emit-only", *passes])
-
-    def compile(self, source, tree, passes=()):
-        """The program of the text, with many kernels in one C++ file."""
-        self.emit(source, tree, passes)
-        kernels = sorted((tree / "kernels").glob("*/*.cpp"))
-        unity = []
-        for first in range(0, len(kernels), UNITY):
-            name = f"unity{first // UNITY}"
-            unity.append(f"build/host/{name}.o")
-            (tree / "host" / f"{name}.cpp").write_text("".join(
-                f"#define kernel_entry pldk_{k.parent.name}_{k.stem}\n#include \"../{k.relative_to(tree)}\"\n"
-                "#undef kernel_entry\n" for k in kernels[first:first + UNITY]))
-        chips = [f"build/chips/{c.stem}.o" for c in sorted((tree / "chips").glob("*.cpp"))]
-        objects = ["build/runtime.o", "build/watch.o", "build/launcher.o", "build/host/host_orch.o"] + chips + unity
-        flags = f"CXXFLAGS={self.options.opt} -w"
-        for shared in ("runtime.o", "watch.o", "launcher.o"):
-            kept = self.work / shared
-            if kept.exists():
-                (tree / "build").mkdir(exist_ok=True)
-                os.link(kept, tree / "build" / shared)
-        try:
-            self.call(["make", "-s", f"-j{self.options.jobs}", "-C", tree, flags, "OBJECTS=" + " ".join(objects),
-                       f"bin/{source.stem}"])
-        finally:
-            for shared in ("runtime.o", "watch.o", "launcher.o"):
-                if (tree / "build" / shared).exists() and not (self.work / shared).exists():
-                    os.link(tree / "build" / shared, self.work / shared)
-        return tree / "bin" / source.stem
-
-    def run(self, pieces, given, scalars, passes=()):
-        """The outputs by dtype; Failure with the text of what went wrong."""
-        self.runs += 1
-        folder = self.work / f"run{self.runs}"
-        folder.mkdir(parents=True)
-        text, kinds = program_text(pieces)
-        (folder / "random.pld").write_text(text)
-        self.folder = folder
-        binary = self.compile(folder / "random.pld", folder / "tree", passes)
-        command = [binary, "--timeout=120", "--check=bounds"]
-        for kind, array in given.items():
-            np.save(folder / f"{kind}.npy", to_file(kind, array))
-            command.append(f"--in={kind.lower()}={folder}/{kind}.npy")
-        command += [f"--scalar={name}={s.value}" for name, s in scalars.items()]
-        command += [f"--out=o_{kind.lower()}={folder}/o_{kind}.npy" for kind in kinds]
-        self.call(command)
-        return {kind: from_file(kind, np.load(folder / f"o_{kind}.npy")) for kind in kinds}
+def run(builder, folder, pieces, given, scalars, passes=()):
+    """The outputs by dtype; Failure with the text of what went wrong."""
+    folder.mkdir(parents=True)
+    text, kinds = program_text(pieces)
+    (folder / "random.pld").write_text(text)
+    binary = builder.compile(folder / "random.pld", folder / "tree", passes)
+    command = [binary, "--timeout=120", "--check=bounds"]
+    for kind, array in given.items():
+        np.save(folder / f"{kind}.npy", to_file(kind, array))
+        command.append(f"--in={kind.lower()}={folder}/{kind}.npy")
+    command += [f"--scalar={name}={s.value}" for name, s in scalars.items()]
+    command += [f"--out=o_{kind.lower()}={folder}/o_{kind}.npy" for kind in kinds]
+    builder.call(command)
+    return {kind: from_file(kind, np.load(folder / f"o_{kind}.npy")) for kind in kinds}
 
 
 def difference(piece, index, outputs):
@@ -165,8 +118,14 @@ def steps(piece):
 class Tester:
     def __init__(self, options, work):
         self.options, self.builder, self.table = options, Builder(options, work), Table(options.pldc)
+        self.work, self.runs = work, 0
         self.passed, self.failed, self.again = 0, 0, 0
         self.made = {}
+
+    def run(self, pieces, batch):
+        self.runs += 1
+        self.folder = self.work / f"run{self.runs}"
+        return run(self.builder, self.folder, pieces, batch.given, batch.scalars, batch.passes)
 
     def table_problems(self):
         """Every operation of the table is made by some kind of random program, or is left out with a reason."""
@@ -177,15 +136,19 @@ class Tester:
         self.passed += len(self.table.spelled) - self.failed
 
     def batch(self, seed, size):
+        self.builder.begin(seed)
         rng = np.random.default_rng(seed)
         given = inputs(rng)
         scalars = {"n": Scalar("INT32", int(rng.integers(0, 9))), "m": Scalar("INT32", int(rng.integers(-3, 6))),
                    "f": Scalar("FP32", float(rng.integers(-8, 9)) / 4)}
+        # Kernels share shapes, so that they share what a C++ compiler makes for them.
+        shapes = [(int(rng.integers(1, 20)), int(rng.choice([5, 8, 16, 17, 24, 32, 32]))) for _ in range(SHAPES)]
         kernels = []
         for i in range(size):
             # Index is part of the seed: a kernel is the same in a smaller batch.
             made = Kernel if i % 4 != 3 else TensorKernel
-            kernel = made(np.random.default_rng([seed, i]), i, given, scalars, self.table)
+            kernel = made(np.random.default_rng([seed, i]), i, given, scalars, self.table,
+                          shapes[i % SHAPES])
             kernel.grow(4 + (7 * i + seed) % (self.options.length - 4))
             kernels.append(kernel)
         whole = Batch(seed, [Piece(k, k.result()) for k in kernels], given, scalars)
@@ -197,12 +160,12 @@ class Tester:
 
     def stages(self, whole, rng):
         """The kernels whose C++ is another one when only the first passes have run, once more."""
-        source, tree = self.builder.folder / "random.pld", self.builder.folder / "tree"
+        source, tree = self.folder / "random.pld", self.folder / "tree"
         seen = [{self.kernel(tree, i)} for i in range(len(whole.pieces))]
         names = [n for n in self.options.stages]
-        chosen = [["--passes=NONE"]] + [[f"--stop-after={n}"] for n in rng.permutation(names)[:2]]
-        for number, passes in enumerate(chosen):
-            other = self.builder.folder / f"stage{number}"
+        chosen = [["--passes=NONE"]] + [[f"--stop-after={n}"] for n in rng.permutation(names)]
+        for number, passes in enumerate(chosen[:self.options.stops]):
+            other = self.folder / f"stage{number}"
             try:
                 self.builder.emit(source, other, passes)
             except Failure as failure:
@@ -226,7 +189,7 @@ class Tester:
     def examine(self, batch):
         """Builds, runs and compares; whether it could be built and run."""
         try:
-            outputs = self.builder.run(batch.pieces, batch.given, batch.scalars, batch.passes)
+            outputs = self.run(batch.pieces, batch)
         except Failure as failure:
             self.narrow(batch, str(failure))
             return False
@@ -240,11 +203,11 @@ class Tester:
 
     def report(self, batch, piece, text):
         self.failed += 1
-        print(f"FAIL --seed={batch.seed} kernel {piece.seed} {' '.join(batch.passes)}\n{text}", flush=True)
+        print(f"FAIL --seed={batch.seed} --cxx={self.builder.cxx} kernel {piece.seed} {' '.join(batch.passes)}\n{text}", flush=True)
 
     def refused(self, batch, pieces):
         """Those of the pieces that pldc itself does not take, with what it says; nothing is compiled."""
-        folder = self.builder.work / "refused"
+        folder = self.work / "refused"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "random.pld").write_text(program_text(pieces)[0])
         try:
@@ -278,7 +241,7 @@ class Tester:
         piece, problem = batch.pieces[0], text
         for smaller in steps(piece):
             try:
-                self.builder.run([smaller], batch.given, batch.scalars, batch.passes)
+                self.run([smaller], batch)
             except Failure as failure:
                 piece, problem = smaller, str(failure)
                 break
@@ -288,7 +251,7 @@ class Tester:
         """The first value on the way that differs says most."""
         many = steps(piece)
         try:
-            outputs = self.builder.run(many, batch.given, batch.scalars, batch.passes)
+            outputs = self.run(many, batch)
             for i, step in enumerate(many):
                 what = difference(step, i, outputs)
                 if what is not None:
@@ -312,11 +275,10 @@ def main():
     parser.add_argument("--programs", type=int, default=10000 if full else 100)
     parser.add_argument("--batch", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1, help="of the first batch; the next ones count on")
+    parser.add_argument("--stops", type=int, default=3 if full else 1, help="passes after which changed kernels run again")
     parser.add_argument("--length", type=int, default=24, help="statements of a kernel")
-    parser.add_argument("--opt", default="-O0")
-    parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--failures", type=int, default=10, help="stop after so many")
-    parser.add_argument("--keep", type=pathlib.Path)
+    Builder.add_options(parser)
     parser.add_argument("--counts", action="store_true", help="how often each operation has been made")
     options = parser.parse_args()
     options.stages = stage_names(options.pldc)
