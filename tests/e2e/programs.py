@@ -3,6 +3,7 @@
 numbers of ranks, and compares what they compute with numpy.
 
     programs.py --pldc=build/src/driver/pldc [--corpus=DIR] [--work=DIR] [--only=NAME,...] [--stages=source|all] [-k GLOB]
+                [--sanitized]
 
 The last line is `N passed, N failed`.
 """
@@ -207,24 +208,34 @@ class Runner:
 
     def run_sanitized(self, work):
         """Generated programs under the sanitizers, on threads and in seeded orders."""
-        for name in "mesh_by_hand", "incore_allreduce_ring", "spmd_blocks":
-            folder = self.options.corpus / name
-            if not folder.is_dir():
+        seen = set()
+        for program in PROGRAMS:
+            folder = self.options.corpus / program.name
+            many = max(program.ranks) > 1 or program.name == "spmd_blocks"  # or blocks
+            if program.name in seen or not many or not folder.is_dir():
                 continue
-            text = folder / "source.pld"
-            for flags in "thread", "address,undefined":
-                tree = work / f"{name}-{flags.replace(',', '-')}"
-                made = run([self.options.pldc, "build", str(text), "-o", str(tree), "-j2",
-                            f"--cxxflags=-g -fsanitize={flags} -fno-sanitize-recover=all"])
-                if made.returncode != 0:
-                    self.fail(f"{name} -fsanitize={flags}: build", made.stdout)
-                    continue
-                for more in ["--repeat=20"], ["--check=races,bounds"], ["--schedule=seeded", "--schedules=20", "--check=races"]:
-                    result = run([str(tree / "bin" / text.stem), "--random"] + more)
-                    if result.returncode != 0 or "SUMMARY" in result.stdout or "runtime error" in result.stdout:
-                        self.fail(f"{name} -fsanitize={flags} {' '.join(more)}", result.stdout)
-                    else:
-                        self.passed += 1
+            seen.add(program.name)
+            self.run_sanitized_program(program, folder / "source.pld", work)
+
+    def run_sanitized_program(self, program, text, work):
+        name = program.name
+        ranks = max(r for r in program.ranks if r <= 4)
+        for flags in "thread", "address,undefined":
+            tree = work / f"{name}-{flags.replace(',', '-')}"
+            made = run([self.options.pldc, "build", str(text), "-o", str(tree), "-j2",
+                        f"--cxxflags=-g -fsanitize={flags} -fno-sanitize-recover=all"])
+            if made.returncode != 0:
+                self.fail(f"{name} -fsanitize={flags}: build", made.stdout)
+                continue
+            command = [str(tree / "bin" / text.stem), "--random", "--ranks", str(ranks)] if ranks > 1 else [
+                str(tree / "bin" / text.stem), "--random"]
+            command += [f"--entry={program.entry}"] if program.entry else []
+            for more in ["--repeat=20"], ["--check=races,bounds"], ["--schedule=seeded", "--schedules=20", "--check=races"]:
+                result = run(command + more)
+                if result.returncode != 0 or "SUMMARY" in result.stdout or "runtime error" in result.stdout:
+                    self.fail(f"{name} -fsanitize={flags} {' '.join(more)}", result.stdout)
+                else:
+                    self.passed += 1
 
     def run_binary(self, program, what, binary, ranks, work, text_is_first):
         given = program.inputs(ranks)
@@ -274,6 +285,8 @@ def main():
     parser.add_argument("--stages", choices=["source", "all"],
                         default=os.environ.get("PLDC_TEST_STAGES", "source"))
     parser.add_argument("-k", help="only texts whose PROGRAM/FILE matches")
+    parser.add_argument("--sanitized", action="store_true",
+                        help="only those of several ranks or blocks, under ThreadSanitizer and AddressSanitizer")
     options = parser.parse_args()
     options.corpus = pathlib.Path(options.corpus)
     runner = Runner(options)
@@ -282,9 +295,9 @@ def main():
         work = options.work or pathlib.Path(temporary)
         work.mkdir(parents=True, exist_ok=True)
         for program in PROGRAMS:
-            if wanted is None or program.name in wanted:
+            if not options.sanitized and (wanted is None or program.name in wanted):
                 runner.run_program(program, work)
-        if options.stages == "all" and not options.gen and wanted is None:
+        if options.sanitized or (options.stages == "all" and not options.gen and wanted is None):
             runner.run_sanitized(work)
     print(f"{runner.passed} passed, {runner.failed} failed")
     return 1 if runner.failed else 0
