@@ -14,6 +14,7 @@
 #include "codegen/placement.h"
 #include "codegen/program.h"
 #include "ir/op.h"
+#include "support/diag/codegen.h"
 #include "support/file.h"
 #include "support/hash.h"
 #include "support/version.h"
@@ -145,12 +146,24 @@ class Generator {
     chip.kernels.push_back(std::move(kernel));
   }
 
+  // codegen.md 2.3.
+  void check_chip_limits(const Function& chip, const Signature& signature, std::size_t kernels) {
+    const auto at_most = [&](std::size_t count, std::string_view what, std::size_t most) {
+      if (count > most)
+        diags_.report<diag::codegen_chip_limits>(chip.name_span, chip.name.text(), count, what, most);
+    };
+    at_most(static_cast<std::size_t>(signature.tensors), "tensors", 256);
+    at_most(static_cast<std::size_t>(signature.scalars), "scalars", 128);
+    at_most(kernels, "kernels", 64);
+  }
+
   void emit_function_chip(const ChipRef& ref, ChipCode& chip, std::unordered_set<std::string>& symbols) {
     ChipText text;
     if (!emit_chip(env_, ref.function, ref.name, text)) return;
     const Signature signature = signature_of(ref.function);
     chip.args = signature.tensors + signature.scalars;
     chip.text = std::move(text.text);
+    if (options_.target == Target::Ascend) check_chip_limits(*ref.function, signature, text.kernels.size());
     for (ChipKernel& used : text.kernels) {
       KernelCode kernel;
       kernel.function = used.function;

@@ -259,6 +259,8 @@ class Parts:
 class Batch:
     """Programs of up to `limit` cases a kernel and any number of kernels."""
 
+    TARGET = "sim"
+
     def __init__(self, pldc, work, limit=40, cxxflags="-O0"):
         self.pldc, self.work, self.limit, self.cxxflags = pldc, work, limit, cxxflags
 
@@ -272,7 +274,7 @@ class Batch:
             tree = self.work / name
             # Kernels of pipes are written as the passes leave them: one for each kind of core.
             passes = ["--passes=NONE"] if left[0].place == "pipes" else []
-            made = self.call([self.pldc, "build", "--emit-only", str(path), "-o", str(tree)] + passes)
+            made = self.call([self.pldc, "build", f"--target={self.TARGET}", "--emit-only", str(path), "-o", str(tree)] + passes)
             if made.returncode == 0:
                 break
             refused = self.blame(made.stdout, lines)
@@ -281,8 +283,11 @@ class Batch:
             for case, why in refused.items():
                 case.outcome = f"refused: {why}"
             left = [case for case in left if case not in refused]
-        if not left:
-            return
+        if left:
+            self.use(name, tree, kernels, left)
+
+    def use(self, name, tree, kernels, left):
+        """What becomes of a generated program."""
         self.lend_runtime(tree)
         built = self.call(["make", "-s", "-j2", "-C", str(tree), f"CXXFLAGS={self.cxxflags}", "all"])
         if built.returncode != 0:

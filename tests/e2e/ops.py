@@ -91,6 +91,30 @@ def compare_list(pldc, cases):
     return len(every) - bad, bad
 
 
+def example_cases():
+    """The examples that run, and those that must be refused."""
+    examples = json.loads((ROOT / "tests/data/ops_examples.json").read_text())
+    cases, other = op_examples.cases(examples)
+    errors = [example for example in other if "expected_error" in example.e and example.number not in NO_ERRORS]
+    cases += [c for c in map(op_programs.case_of, (x for x in other if "expected_error" not in x.e)) if c is not None]
+    return cases, errors
+
+
+def grid_cases(full):
+    return op_grid.cases(full) + op_grid_more.cases(full)
+
+
+def run_all(batch, cases, grid):
+    for place in ("kernel", "cube", "orch", "program", "pipes", "tensor kernel"):
+        part = [case for case in cases if case.place == place]
+        if part:
+            batch.run("examples_" + place.replace(" ", "_"), part)
+    for place in ("kernel", "cube", "pipes"):
+        part = [case for case in grid if case.place == place]
+        for i in range(0, len(part), 160):
+            batch.run(f"grid_{place}{i // 160}", part[i:i + 160])
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--pldc", default=str(ROOT / "build/src/driver/pldc"))
@@ -99,12 +123,8 @@ def main():
     parser.add_argument("-k", help="only cases with this text in their names")
     parser.add_argument("-v", action="store_true", help="names the cases that are refused")
     options = parser.parse_args()
-    examples = json.loads((ROOT / "tests/data/ops_examples.json").read_text())
-    cases, other = op_examples.cases(examples)
-    errors = [example for example in other if "expected_error" in example.e and example.number not in NO_ERRORS]
-    cases += [c for c in map(op_programs.case_of, (x for x in other if "expected_error" not in x.e)) if c is not None]
-    full = options.stages == "all"
-    grid = op_grid.cases(full) + op_grid_more.cases(full)
+    cases, errors = example_cases()
+    grid = grid_cases(options.stages == "all")
     if options.k:
         grid = [case for case in grid if options.k in case.name]
         cases = [case for case in cases if options.k in case.name]
@@ -112,14 +132,7 @@ def main():
         work = options.work or pathlib.Path(temporary)
         work.mkdir(parents=True, exist_ok=True)
         batch = Batch(options.pldc, work)
-        for place in ("kernel", "cube", "orch", "program", "pipes", "tensor kernel"):
-            part = [case for case in cases if case.place == place]
-            if part:
-                batch.run("examples_" + place.replace(" ", "_"), part)
-        for place in ("kernel", "cube", "pipes"):
-            part = [case for case in grid if case.place == place]
-            for i in range(0, len(part), 160):
-                batch.run(f"grid_{place}{i // 160}", part[i:i + 160])
+        run_all(batch, cases, grid)
         if not options.k or "ranks" in options.k:
             cases += op_ranks.cases(options.pldc, work, batch.cxxflags)
         for example in errors:

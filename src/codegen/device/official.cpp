@@ -61,6 +61,16 @@ void KernelBody::check_core(const TileForm& form) {
   if (is_official() && form.space == MemSpace::Mat && !form.boxed && form.rows > 1 && refused_.empty()) {
     refuse_official("a tile of several rows in Mat memory has no boxes", "leave out the layout of the tile");
   }
+  // The lines of a box of one-byte elements are longer than what extents are rounded up to.
+  const bool columns = form.space == MemSpace::Right || form.inner_columns;
+  const std::int64_t along = columns ? form.rows : form.cols;
+  if (is_official() && form.boxed && form.space != MemSpace::Acc && along % line_elements(form.dtype) != 0 &&
+      refused_.empty()) {
+    refuse_official(
+        fmt::format("a tile of {} elements by {} is not made of whole boxes, whose {} have {}", form.rows,
+                    form.cols, columns ? "columns" : "rows", line_elements(form.dtype)),
+        "make the extents multiples of the lines of a box, 32 bytes");
+  }
   if (!cube_) cube_ = cube;
   if (!is_official() || *cube_ == cube || !refused_.empty()) return;
   refuse_official(

@@ -1,0 +1,1 @@
+build --target=ascend --emit=kernels -o - %s
