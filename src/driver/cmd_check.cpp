@@ -51,7 +51,7 @@ class CheckCommand : public Command {
     }
     return session.each(files_, [&](Input& input) {
       if (!session.read(input)) return static_cast<int>(kBadInput);
-      const bool valid = verify_input(input.module.program, input.diags);
+      const bool valid = verify_written(input.module.program, input.diags);
       if (valid && roundtrip_ && !survives_round_trip(input.module, round_trip_of(session, input, false))) {
         return static_cast<int>(kCheckFailed);
       }

@@ -114,7 +114,7 @@ void report_unknown_callee(DiagSink& diags, Span place, std::string_view callee,
 bool check_results(DiagSink& diags, const Function& function, List<const Expr*> values, List<Span> places,
                    Span whole) {
   List<const Type*> declared = function.return_types;
-  if (declared.empty() || values.empty()) return true;
+  if (declared.empty()) return true;
   // A result that is declared as one tuple may be returned element by element.
   if (const auto* tuple = dyn<TupleType>(declared[0]);
       tuple != nullptr && declared.size() == 1 && values.size() > 1)
@@ -124,7 +124,7 @@ bool check_results(DiagSink& diags, const Function& function, List<const Expr*> 
   // One value of several results: those of a call that is returned as it is.
   const bool forwarded = values.size() == 1 && declared.size() > 1;
   if (forwarded && is_unknown(given[0])) return true;
-  if (const auto* tuple = dyn<TupleType>(given[0]); tuple != nullptr && forwarded)
+  if (const auto* tuple = forwarded ? dyn<TupleType>(given[0]) : nullptr)
     given.assign(tuple->elements.begin(), tuple->elements.end());
   if (given.size() != declared.size()) {
     diags.report<diag::result_count>(whole, function.name.text(), declared.size(), given.size())

@@ -96,5 +96,8 @@ bool verify(Property property, const Program* program, DiagSink& diags);
 PropertySet properties_of(const Program* program);
 // The set that is verified on every input (passes.md section 3, level "basic").
 bool verify_input(const Program* program, DiagSink& diags);
+// The same, and what every text has that a person or a pass writes: it is asked of what is read, not of what passes leave
+// behind in between.
+bool verify_written(const Program* program, DiagSink& diags);
 
 }  // namespace pldc

@@ -95,7 +95,7 @@ class Runner {
 
   RunResult run(const Program* program) {
     RunResult result;
-    if (options_.verify != VerifyLevel::None && !verify_input(program, diags_)) return result;
+    if (options_.verify != VerifyLevel::None && !verify_written(program, diags_)) return result;
     bool changed = false;
     for (std::size_t i = 0; i < plan_.size(); ++i) {
       PassStep step{i, &plan_[i], program, program, false, plan_[i].pass == nullptr, 0};

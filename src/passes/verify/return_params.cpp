@@ -8,20 +8,31 @@
 
 namespace pldc {
 
+namespace {
+
+bool body_is_elsewhere(const Function* f) {
+  return find_attr(f->attrs, "external_source") != nullptr || f->requires_runtime_binding;
+}
+
+}  // namespace
+
+bool check_returns(const Function* f, DiagSink& diags) {
+  if (body_is_elsewhere(f) || f->return_types.empty() || first_return(f->body) != nullptr) return true;
+  // A worker in Python.
+  if (!f->body.empty() && f->body.front()->kind == StmtKind::Inline) return true;
+  diags.report<diag::return_missing>(f->name_span, f->name.text()).help("end the body with a return");
+  return false;
+}
+
 void verify_ReturnParamsExplicit(const Program* program, DiagSink& diags) {
   ParamTracer tracer(program);
   for (const Function* f : program->functions) {
-    if (!f->is_kernel() && !f->is_wrapper()) continue;
-    // The body of an external kernel is elsewhere.
-    if (find_attr(f->attrs, "external_source") != nullptr || f->requires_runtime_binding) continue;
-    const bool tensors = std::any_of(f->return_types.begin(), f->return_types.end(),
-                                     [](const Type* t) { return dyn<TensorType>(t) != nullptr; });
+    if ((!f->is_kernel() && !f->is_wrapper()) || body_is_elsewhere(f)) continue;
     const ReturnStmt* first = first_return(f->body);
-    if (tensors && first == nullptr) {
-      diags.report<diag::return_missing>(f->name_span, f->name.text()).help("end the body with a return");
+    if (first == nullptr) {
+      check_returns(f, diags);
       continue;
     }
-    if (first == nullptr) continue;
     for (std::size_t i = 0; i < first->values.size(); ++i) {
       const Expr* value = first->values[i];
       if (dyn<TensorType>(value->type) == nullptr) continue;

@@ -1,12 +1,11 @@
 // SSAForm: each variable has one definition, which is visible where the variable is read; loops and ifs hand
-// values on through their yields only.
+// values on through their yields only (yields.cpp).
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "ir/walk.h"
-#include "passes/trace.h"
 #include "passes/verify/verifiers.h"
 #include "support/diag/verify.h"
 
@@ -20,7 +19,7 @@ class SsaVerifier {
 
   void run(const Function* f) {
     for (const Param& param : f->params) define(param.var, param.var->span, false);
-    body(f->body, false);
+    body(f->body);
   }
 
  private:
@@ -54,25 +53,14 @@ class SsaVerifier {
     }
   }
 
-  // `takes_yield`: something takes the values of a yield at the end of this list.
-  void body(Body list, bool takes_yield) {
-    for (std::size_t i = 0; i < list.size(); ++i) stmt(list[i], takes_yield && i + 1 == list.size());
+  void body(Body list) {
+    for (const Stmt* s : list) stmt(s);
   }
 
-  void branch(Body list, std::size_t results, std::string_view owner, std::string_view part, Span span) {
+  void branch(Body list) {
     const std::size_t mark = order_.size();
-    body(list, true);
+    body(list);
     leave(mark);
-    const YieldStmt* yield = trailing_yield(list);
-    if (yield == nullptr) {
-      if (results != 0) {
-        diags_.report<diag::ssa_missing_yield>(span, owner, results, part)
-            .help("end the body with pl.yield_ of {} values", results);
-      }
-    } else if (yield->values.size() != results) {
-      diags_.report<diag::ssa_yield_count>(yield->span, yield->values.size(), owner, results)
-          .help("yield {} values", results);
-    }
   }
 
   void loop(List<IterArg> carries, List<const Var*> results, Body list, const Expr* condition,
@@ -81,28 +69,18 @@ class SsaVerifier {
     if (loop_var != nullptr) define(loop_var, span, true);
     for (const IterArg& carry : carries) define(carry.var, span, true);
     if (condition != nullptr) use(condition, span);
-    branch(list, results.size(), "the loop", "its body", span);
+    body(list);
     leave(mark);
-    if (carries.size() != results.size()) {
-      diags_.report<diag::ssa_result_count>(span, carries.size(), results.size())
-          .help("name as many results as there are init_values");
-    }
     for (const Var* v : results) define(v, span, true);
   }
 
-  void stmt(const Stmt* s, bool yield_allowed) {
+  void stmt(const Stmt* s) {
     switch (s->kind) {
       case StmtKind::Assign:
         use(static_cast<const AssignStmt*>(s)->value, s->span);
         define(static_cast<const AssignStmt*>(s)->var, s->span, false);
         break;
       case StmtKind::Yield:
-        if (!yield_allowed) {
-          diags_.report<diag::ssa_misplaced_yield>(s->span).help(
-              "move it to the end of the body of a loop or of a branch");
-        }
-        for_each_expr(s, [&](const Expr* e) { use(e, s->span); });
-        break;
       case StmtKind::Eval:
       case StmtKind::Return:
       case StmtKind::Break:
@@ -113,10 +91,8 @@ class SsaVerifier {
       case StmtKind::If: {
         const auto* n = static_cast<const IfStmt*>(s);
         use(n->condition, s->span);
-        branch(n->then_body, n->return_vars.size(), "the if", "its first branch", s->span);
-        if (n->has_else || !n->return_vars.empty()) {
-          branch(n->else_body, n->return_vars.size(), "the if", "its else branch", s->span);
-        }
+        branch(n->then_body);
+        branch(n->else_body);
         for (const Var* v : n->return_vars) define(v, s->span, true);
         break;
       }
@@ -135,7 +111,7 @@ class SsaVerifier {
       case StmtKind::Scope: {
         const auto* n = static_cast<const ScopeStmt*>(s);
         for_each_expr(s, [&](const Expr* e) { use(e, s->span); });
-        body(n->body, yield_allowed && yields_pass_through(n->scope));
+        body(n->body);
         break;
       }
     }
@@ -151,7 +127,10 @@ class SsaVerifier {
 }  // namespace
 
 void verify_SSAForm(const Program* program, DiagSink& diags) {
-  for (const Function* f : program->functions) SsaVerifier(diags).run(f);
+  for (const Function* f : program->functions) {
+    SsaVerifier(diags).run(f);
+    check_yields(f, diags);
+  }
 }
 
 }  // namespace pldc

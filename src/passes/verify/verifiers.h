@@ -16,6 +16,12 @@ namespace pldc {
 // require nor lose it.
 bool verify_callees(const Program* program, DiagSink& diags);
 
+// Whether yields end the bodies of loops and branches, with one value for each result. Part of SSAForm.
+void check_yields(const Function* f, DiagSink& diags);
+
+// Whether a function that declares results returns any. Part of ReturnParamsExplicit for kernels.
+bool check_returns(const Function* f, DiagSink& diags);
+
 // The finder behind AtomicAddDtypeValid, for a backend whose memory cannot add BF16 atomically. No backend of
 // this project is one, so the property itself never reports anything.
 void find_bf16_atomic_adds(const Program* program, DiagSink& diags);

@@ -41,4 +41,15 @@ bool verify_input(const Program* program, DiagSink& diags) {
   return fine;
 }
 
+bool verify_written(const Program* program, DiagSink& diags) {
+  bool fine = verify_input(program, diags);
+  for (const Property property : {Property::NoNestedInCore, Property::PipelineLoopValid})
+    fine = verify(property, program, diags) && fine;
+  for (const Function* f : program->functions) fine = check_returns(f, diags) && fine;
+  if (!fine) return false;  // a yield in the wrong place makes others look wrong
+  const std::uint32_t errors = diags.error_count();
+  for (const Function* f : program->functions) check_yields(f, diags);
+  return diags.error_count() == errors;
+}
+
 }  // namespace pldc

@@ -180,7 +180,7 @@ TEST_CASE("verify: manual dependencies, missing callees, missing returns") {
   b.type = FuncType::InCore;
   b.returns = b.ctx.list<const Type*>({b.tensor(16)});
   b.body = {};
-  CHECK_THAT(b.errors(verify_ReturnParamsExplicit), Contains("PLD0666 'main' declares a tensor result"));
+  CHECK_THAT(b.errors(verify_ReturnParamsExplicit), Contains("PLD0666 'main' declares a result"));
 }
 
 TEST_CASE("SSA: yields that stand wrongly, give other numbers of values or are missing") {
