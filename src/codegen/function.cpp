@@ -323,8 +323,10 @@ void FunctionEmitter::for_loop(const ForStmt* loop) {
   out_.line();
   out_.open(fmt::format("for ({} {} = {}; {}; {})", type, i, start, more,
                         loop_step(i, next, step_text, step, const_int(loop->stop), dtype)));
+  begin_optional();
   before_loop(loop->body);
   body(loop->body, false);
+  end_optional();
   out_.close();
   out_.line();
   --loops_;
@@ -344,8 +346,10 @@ void FunctionEmitter::while_loop(const WhileStmt* loop) {
   ++loops_;
   out_.line();
   out_.open(fmt::format("while ({})", scalar_.condition(loop->condition)));
+  begin_optional();
   before_loop(loop->body);
   body(loop->body, false);
+  end_optional();
   out_.close();
   out_.line();
   --loops_;
@@ -360,7 +364,9 @@ void FunctionEmitter::branch(const IfStmt* branch, bool tail) {
   targets_.push_back(targets);
   names_.push();
   out_.open(fmt::format("if ({})", condition));
+  begin_optional();
   body(branch->then_body, tail);
+  end_optional();
   names_.pop();
   const bool assigns =
       std::any_of(targets.begin(), targets.end(), [](const Target& t) { return !t.name.empty(); });
@@ -369,7 +375,9 @@ void FunctionEmitter::branch(const IfStmt* branch, bool tail) {
   if (branch->has_else && !branch->else_body.empty() && !only_yield) {
     names_.push();
     out_.middle("} else {");
+    begin_optional();
     body(branch->else_body, tail);
+    end_optional();
     names_.pop();
   }
   out_.close();

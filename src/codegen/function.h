@@ -22,7 +22,8 @@ struct EmitEnv {
   ReturnedParams& calls;
   bool official = false;  // for the official toolchain
   const std::unordered_set<const Function*>* cube =
-      nullptr;  // kernels of no stated core that run on the matrix core
+      nullptr;             // kernels of no stated core that run on the matrix core
+  bool processes = false;  // every rank is one and has host memory of its own
 };
 
 class FunctionEmitter {
@@ -44,6 +45,9 @@ class FunctionEmitter {
   virtual void call_element(const Var*, const Var*, const Expr*, std::size_t) {}
   virtual void scope(const ScopeStmt* scope, bool tail) = 0;
   virtual void before_loop(Body) {}
+  // Around statements that may not be executed: bodies of loops and branches.
+  virtual void begin_optional() {}
+  virtual void end_optional() {}
   virtual void before_statement(const Stmt*) {}
   // A call inside of a scalar expression; empty: not possible.
   virtual std::string nested_call(const Call* call) = 0;

@@ -123,30 +123,34 @@ class Mpi:
                         given, wanted = case.arrays(n)
                         self.values(case.entry, binary, n, given, wanted, [f"--entry={case.entry}", "--check=signals", "--repeat=2"])
 
-    def as_sim(self, name, text, outputs, ranks):
+    def as_sim(self, name, text, outputs, ranks, *more):
         """The same bits as with ranks as threads."""
         sim, mpi = self.build(name, text, "sim"), self.build(name, text)
         for n in ranks:
             files = {y: f"{self.work}/{name}.{y}.npy" for y in outputs}
-            ran = subprocess.run([sim, "--random", f"--ranks={n}", *[f"--out={y}={f}" for y, f in files.items()]],
+            ran = subprocess.run([sim, "--random", f"--ranks={n}", *more, *[f"--out={y}={f}" for y, f in files.items()]],
                                  capture_output=True, text=True)
             self.check(ran.returncode == 0, f"{name} on {n} threads", ran.stderr)
             for transport in self.transports:
-                ran = self.run(n, mpi, "--random", "--rtol=0", "--atol=0", *[f"--expect={y}={f}" for y, f in files.items()],
+                ran = self.run(n, mpi, "--random", "--rtol=0", "--atol=0", *more, *[f"--expect={y}={f}" for y, f in files.items()],
                                transport=transport)
                 self.check(ran.returncode == 0, f"{name} on {n} ranks, {transport}", ran.stderr)
 
     def memory(self):
         if self.options.k not in "memory":
             return
-        self.as_sim("host_memory", mpi_programs.HOST_MEMORY, ("y", "z"), (4,))
-        if not self.options.full:
-            return
-        self.as_sim("adds", mpi_programs.ADDS, ("y", "z", "j", "t"), (2, 3, 4))
-        for name, text, what in (("one_place", mpi_programs.ONE_PLACE, "write different values to one place of"),
-                                 ("added", mpi_programs.ADDED, "write, with atomic adds,")):
-            self.says(name, self.run(4, self.build(name, text), "--random"), 1,
-                      *[f"error: rank {r}: {name}.pld:28:13: the dispatches of several ranks {what} z" for r in range(4)])
+        text = mpi_programs.HOST_MEMORY
+        self.as_sim("host_memory", text, ("y", "z"), (4,), "--entry=shared")
+        line = 1 + [n for n, part in enumerate(text.split("\n")) if "self.add(t[0]" in part][0]
+        binary = self.build("host_memory", text)
+        self.says("read of another rank's result", self.run(4, binary, "--random", "--entry=unknown"), 1,
+                  *[f"error: rank {r}: host_memory.pld:{line}: this dispatch reads what the one of rank 0 in line {line - 4} has "
+                    "written to y" for r in range(4)])
+        for name, what in (("one_place", "write different values to one place of"), ("added", "write, with atomic adds,")):
+            self.says(name, self.run(4, binary, "--random", f"--entry={name}"), 1,
+                      *[f"error: rank {r}: host_memory.pld:" for r in range(4)], f"the dispatches of several ranks {what} z")
+        if self.options.full:
+            self.as_sim("adds", mpi_programs.ADDS, ("y", "z", "j", "t"), (2, 3, 4))
 
     # ---- what goes wrong
 

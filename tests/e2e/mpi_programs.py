@@ -52,11 +52,36 @@ class Adds:
             self.chip(x[r], b[r], i[r], s[r], y[r], z[r], j[r], t[r], wx, wb, wi, ws, sig, device=r)
 '''
 
-# Dispatches that read what those of other ranks wrote to host memory; rows of one tensor written by all ranks.
+
+
+def _row(name, where, more=""):
+    """A kernel that stores a row of z, and its orchestration."""
+    return f'''
+    @pl.function(type=pl.FunctionType.InCore)
+    def k{name}(self, x: pl.Tensor[[1, 32], pl.FP32], z: pl.Out[pl.Tensor[[4, 32], pl.FP32]], row: pl.Scalar[pl.INDEX]):
+        z = pl.store(pl.load(x, [0, 0], [1, 32]), [{where}, 0], z{more})
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def {name}(self, x: pl.Tensor[[1, 32], pl.FP32], z: pl.Out[pl.Tensor[[4, 32], pl.FP32]], row: pl.Scalar[pl.INDEX]):
+        self.k{name}(x, z, row)
+'''
+
+
+def _host(name, *body):
+    return f'''
+    @pl.function(level=pl.Level.HOST, role=pl.Role.Orchestrator)
+    def {name}(self, x: pl.Tensor[[4, 1, 32], pl.FP32], y: pl.Out[pl.Tensor[[4, 1, 32], pl.FP32]], z: pl.Out[pl.Tensor[[4, 32], pl.FP32]]):
+''' + "".join(f"        {line}\n" for line in body)
+
+
+# Host functions: `shared` has columns of a tensor updated by each rank, rows of another written by each, and reads on the host
+# what ranks computed; the others use host
+# memory in ways that processes cannot.
 HOST_MEMORY = '''import pypto.language as pl
+import pypto.language.distributed as pld
 
 @pl.program
-class HostDep:
+class HostMemory:
     @pl.function(type=pl.FunctionType.InCore)
     def kadd(self, x: pl.Tensor[[1, 32], pl.FP32], y: pl.InOut[pl.Tensor[[1, 32], pl.FP32]]):
         y = pl.store(pl.add(pl.load(x, [0, 0], [1, 32]), pl.load(y, [0, 0], [1, 32])), [0, 0], y)
@@ -66,22 +91,29 @@ class HostDep:
         self.kadd(x, y)
 
     @pl.function(type=pl.FunctionType.InCore)
-    def krow(self, x: pl.Tensor[[1, 32], pl.FP32], z: pl.Out[pl.Tensor[[4, 32], pl.FP32]], row: pl.Scalar[pl.INDEX]):
-        z = pl.store(pl.load(x, [0, 0], [1, 32]), [row, 0], z)
+    def kcolumns(self, x: pl.Tensor[[4, 1, 8], pl.FP32], y: pl.InOut[pl.Tensor[[4, 1, 8], pl.FP32]]):
+        y = pl.store(pl.add(pl.load(x, [0, 0, 0], [4, 1, 8]), pl.load(y, [0, 0, 0], [4, 1, 8])), [0, 0, 0], y)
 
     @pl.function(type=pl.FunctionType.Orchestration)
-    def put_row(self, x: pl.Tensor[[1, 32], pl.FP32], z: pl.Out[pl.Tensor[[4, 32], pl.FP32]], row: pl.Scalar[pl.INDEX]):
-        self.krow(x, z, row)
-
-    @pl.function(level=pl.Level.HOST, role=pl.Role.Orchestrator)
-    def host(self, x: pl.Tensor[[4, 1, 32], pl.FP32], y: pl.Out[pl.Tensor[[4, 1, 32], pl.FP32]], z: pl.Out[pl.Tensor[[4, 32], pl.FP32]]):
-        self.add(x[0], y[0], device=0)
-        self.add(y[0], y[1], device=1)
-        self.add(y[1], y[0], device=0)
-        self.add(y[0], y[2], device=1)
-        for r in pl.range(4):
-            self.put_row(x[r], z, r, device=r)
-'''
-ROW = "[row, 0], z)"
-ONE_PLACE = HOST_MEMORY.replace(ROW, "[0, 0], z)")
-ADDED = HOST_MEMORY.replace(ROW, "[0, 0], z, atomic=pl.AtomicType.Add)")
+    def columns(self, x: pl.Tensor[[4, 1, 8], pl.FP32], y: pl.InOut[pl.Tensor[[4, 1, 8], pl.FP32]]):
+        self.kcolumns(x, y)
+''' + _row("put_row", "row") + _row("put_first", "0") + _row("add_first", "0", ", atomic=pl.AtomicType.Add") + _host(
+    "shared",
+    "for r in pl.range(4):",
+    "    self.columns(x[0:4, 0:1, r * 8:r * 8 + 8], y[0:4, 0:1, r * 8:r * 8 + 8], device=r)",
+    "for r in pl.range(4):",
+    "    self.columns(x[0:4, 0:1, r * 8:r * 8 + 8], y[0:4, 0:1, r * 8:r * 8 + 8], device=r)",
+    "y = pl.tensor.assemble(y, pl.tensor.slice(y, [1, 1, 32], [1, 0, 0]), [2, 0, 0])",
+    "if pl.tensor.read(y, [0, 0, 0]) == pl.tensor.read(x, [0, 0, 0]) * 2.0:",
+    "    pl.tensor.write(y, [3, 0, 31], 100.0)",
+    "for r in pl.range(4):",
+    "    self.put_row(x[r], z, r, device=r)",
+) + _host(
+    "unknown",
+    "self.add(x[0], y[0], device=0)",
+    "t = x",
+    "if pld.world_size() > 3:",
+    "    t = y",
+    "self.add(t[0], y[1], device=1)",
+) + _host("one_place", "for r in pl.range(4):", "    self.put_first(x[r], z, r, device=r)") + _host(
+    "added", "for r in pl.range(4):", "    self.add_first(x[r], z, r, device=r)")

@@ -21,17 +21,6 @@ Attrs attrs_of(const Expr* call) {
   return submit != nullptr ? submit->attrs : static_cast<const Call*>(call)->attrs;
 }
 
-ArgDirection written_direction(Attrs attrs, std::size_t index, ParamDirection otherwise) {
-  const AttrValue* written = find_attr(attrs, "arg_directions");
-  if (written != nullptr && index < written->directions.size() &&
-      written->directions[index] != ArgDirection::Scalar) {
-    return written->directions[index];
-  }
-  return otherwise == ParamDirection::In    ? ArgDirection::Input
-         : otherwise == ParamDirection::Out ? ArgDirection::OutputExisting
-                                            : ArgDirection::InOut;
-}
-
 std::string_view adder(ArgDirection direction) {
   switch (direction) {
     case ArgDirection::Output:
@@ -47,7 +36,22 @@ std::string_view adder(ArgDirection direction) {
   return "in";
 }
 
+std::string_view adder(ParamDirection direction) {
+  return direction == ParamDirection::In ? "in" : direction == ParamDirection::Out ? "out" : "inout";
+}
+
 }  // namespace
+
+// What the call says about its arguments is for the order of tasks: there an output that was written before is also an input,
+// and one that orders nothing looks like an input. Processes have to know what is read and what is written.
+std::string_view HostEmitter::adder(const Function* callee, const Expr* call, std::size_t index) const {
+  const ParamDirection declared = callee->params[index].direction;
+  const AttrValue* written = find_attr(attrs_of(call), "arg_directions");
+  if (env_.processes || written == nullptr || index >= written->directions.size()) return pldc::adder(declared);
+  const ArgDirection direction = written->directions[index];
+  const bool orders = direction != ArgDirection::Scalar && direction != ArgDirection::NoDep;
+  return orders ? pldc::adder(direction) : pldc::adder(declared);
+}
 
 void HostEmitter::note_place(Span span, std::string_view device) {
   const std::uint32_t line = env_.places.at(span).line;
@@ -95,7 +99,11 @@ void HostEmitter::call_function(const Stmt* stmt, const Var* result, const Expr*
   }
   if (callee->level == Level::HOST && callee->role == Role::SubWorker) return sub_worker(callee, call, span);
   if (callee->is_host_orchestrator()) {
-    if (submit == nullptr) return expand(callee, args_of(call), call, result);
+    if (submit == nullptr) {
+      expand(callee, args_of(call), call, result);
+      hazards_.end_of_names();
+      return;
+    }
     env_.diags.report<diag::codegen_callee>(
         span, function_->name.text(), name.text(),
         "that is a host function, which can only be called, not submitted");
@@ -157,7 +165,7 @@ const Expr* HostEmitter::resolved(const Expr* value) const {
 }
 
 HostAccess HostEmitter::access(const Expr* value, const Expr* device) const {
-  HostAccess out{root(value), resolved(device), {}, {}, false, false, false};
+  HostAccess out{root(value), resolved(device), {}, {}, false, false, false, {}, false};
   // The outermost slice tells where in its tensor the memory lies.
   for (int depth = 0; out.root != nullptr && depth < 1000; ++depth) {
     const auto* call = dyn<Call>(aliases().definition(out.root));
@@ -175,6 +183,10 @@ HostAccess HostEmitter::access(const Expr* value, const Expr* device) const {
     }
     out.root = root(call->args[static_cast<std::size_t>(of)]);
   }
+  const auto* made = out.root != nullptr ? dyn<Call>(aliases().definition(out.root)) : nullptr;
+  const bool is_param = std::any_of(function_->params.begin(), function_->params.end(),
+                                    [&](const Param& p) { return p.var == out.root; });
+  out.unknown = !is_param && (made == nullptr || !made->is_op());
   return out;
 }
 
@@ -189,6 +201,7 @@ std::vector<HostAccess> HostEmitter::accesses(const Function* callee, const Expr
     const ParamDirection direction = callee->params[i].direction;
     a.read = direction != ParamDirection::Out;
     a.write = direction != ParamDirection::In;
+    a.span = call->span.valid() ? call->span : args[i]->span;
     out.push_back(std::move(a));
   }
   return out;
@@ -208,6 +221,23 @@ void HostEmitter::collect_accesses(Body list, std::vector<HostAccess>& out) cons
   });
 }
 
+// Every rank of --target=mpi has host memory of its own: what another one's dispatch wrote is not there.
+void HostEmitter::check_own_memory(const std::vector<HostAccess>& accesses, Span span) {
+  for (const HostAccess& now : accesses) {
+    const HostAccess* before = hazards_.written_elsewhere(now);
+    if (before == nullptr) continue;
+    env_.diags
+        .report<diag::codegen_host_dependence>(
+            span, brief(now.device), plain_name(now.root->name.text()), brief(before->device),
+            before->earlier_iteration && before->span == now.span ? " in another iteration" : "")
+        .note(before->span, "written here")
+        .help(
+            "hand the data over in a window, dispatch both to the same device, or use --target=sim, whose "
+            "ranks share memory");
+    return;
+  }
+}
+
 // ---- dispatches ----------------------------------------------------------------------------------------------------
 
 void HostEmitter::dispatch(const Function* callee, const Expr* call, Span span) {
@@ -222,6 +252,7 @@ void HostEmitter::dispatch(const Function* callee, const Expr* call, Span span) 
   const std::vector<HostAccess> touched = accesses(callee, call);
   out_.line();
   out_.comment(brief(call));
+  if (env_.processes) check_own_memory(touched, span);
   sync_if(hazards_.conflict(touched));
   hazards_.add(touched);
   const std::string device = device_text(device_of(call));
@@ -238,8 +269,7 @@ void HostEmitter::dispatch(const Function* callee, const Expr* call, Span span) 
         continue;
       }
       const std::string text = w != nullptr ? window_text(*w, device) : tensor(arg);
-      const ArgDirection direction = written_direction(attrs_of(call), p.position, p.param->direction);
-      tensors.push_back(fmt::format("{}.{}({});", a, adder(direction), text));
+      tensors.push_back(fmt::format("{}.{}({});", a, adder(callee, call, p.position), text));
     } else if (p.kind == ParamKind::Context) {
       scalars.push_back(fmt::format("{}.u64({});", a, context_text(arg, device, span)));
     } else {
@@ -369,8 +399,7 @@ void HostEmitter::sub_worker(const Function* callee, const Expr* call, Span span
       if ((p.kind == ParamKind::Tensor) != tensors || p.position >= args.size()) continue;
       const Expr* arg = args[p.position];
       if (tensors && is_plain_tensor(arg->type)) {
-        const ArgDirection direction = written_direction(attrs_of(call), p.position, p.param->direction);
-        out_.line(fmt::format("{}.{}({});", a, adder(direction), tensor(arg)));
+        out_.line(fmt::format("{}.{}({});", a, adder(callee, call, p.position), tensor(arg)));
       } else if (p.kind == ParamKind::Scalar) {
         const DType dtype = scalar_dtype(p.param->var->type).value_or(DType::INDEX);
         out_.line(fmt::format("{}.scalar<{}>({});", a, cpp_scalar_type(dtype), scalar_.as(arg, dtype)));

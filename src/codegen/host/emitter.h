@@ -31,6 +31,8 @@ class HostEmitter final : public FunctionEmitter {
   void call_op(const Stmt* stmt, const Var* result, const Call* call) override;
   void scope(const ScopeStmt* scope, bool tail) override;
   void before_loop(Body body) override;
+  void begin_optional() override { hazards_.begin_optional(); }
+  void end_optional() override { hazards_.end_optional(); }
   void before_statement(const Stmt* stmt) override { note_place(stmt->span, {}); }
   std::string nested_call(const Call* call) override;
   std::string symbol(const Var* var) override;
@@ -58,6 +60,8 @@ class HostEmitter final : public FunctionEmitter {
   HostAccess access(const Expr* value, const Expr* device) const;
   const Expr* resolved(const Expr* value) const;
   void collect_accesses(Body body, std::vector<HostAccess>& out) const;
+  void check_own_memory(const std::vector<HostAccess>& accesses, Span span);
+  std::string_view adder(const Function* callee, const Expr* call, std::size_t index) const;
   std::string place(Span span) const;
   // Where the next code is, for errors of the host function at run time; empty `device`: of no dispatch.
   void note_place(Span span, std::string_view device);

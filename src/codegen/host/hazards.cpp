@@ -1,5 +1,8 @@
 #include "codegen/host/hazards.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace pldc {
 namespace {
 
@@ -37,20 +40,60 @@ bool same_device(const HostAccess& a, const HostAccess& b) {
   return !a.earlier_iteration && same_dim(a.device, b.device);
 }
 
+bool apart(const HostAccess& a, const HostAccess& b) {
+  if (a.unknown || b.unknown) return same_device(a, b);
+  return a.root != b.root || same_device(a, b) || disjoint(a, b);
+}
+
 }  // namespace
 
 bool HostHazards::conflict(const std::vector<HostAccess>& accesses) const {
   for (const HostAccess& now : accesses) {
     for (const HostAccess& before : pending_) {
-      if (before.root != now.root) continue;
       // Two devices that write the same place are left to the program: usually they write the same values, and the
       // dispatches may be waiting for each other.
       if (!(before.write && now.read) && !(before.read && now.write)) continue;
-      if (same_device(before, now) || disjoint(before, now)) continue;
-      return true;
+      if (!apart(before, now)) return true;
     }
   }
   return false;
+}
+
+const HostAccess* HostHazards::written_elsewhere(const HostAccess& access) const {
+  const auto found = std::find_if(written_.begin(), written_.end(), [&](const HostAccess& before) {
+    return access.read && !access.unknown && !before.unknown && !apart(before, access);
+  });
+  return found != written_.end() ? &*found : nullptr;
+}
+
+void HostHazards::add(const std::vector<HostAccess>& accesses) {
+  pending_.insert(pending_.end(), accesses.begin(), accesses.end());
+  std::copy_if(accesses.begin(), accesses.end(), std::back_inserter(written_),
+               [](const HostAccess& a) { return a.write; });
+}
+
+void HostHazards::clear() {
+  pending_.clear();
+  ++clears_;
+}
+
+void HostHazards::forget(const Var* root) {
+  const auto of_root = [&](const HostAccess& a) { return a.root == root; };
+  std::erase_if(pending_, of_root);
+  std::erase_if(written_, of_root);
+}
+
+void HostHazards::end_of_names() {
+  for (HostAccess& a : pending_) a.earlier_iteration = true;
+  for (HostAccess& a : written_) a.earlier_iteration = true;
+}
+
+void HostHazards::begin_optional() { optional_.push_back({pending_, clears_}); }
+
+void HostHazards::end_optional() {
+  const Before before = std::move(optional_.back());
+  optional_.pop_back();
+  if (before.clears != clears_) pending_.insert(pending_.end(), before.pending.begin(), before.pending.end());
 }
 
 }  // namespace pldc

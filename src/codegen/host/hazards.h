@@ -15,24 +15,39 @@ struct HostAccess {
   std::vector<const Expr*> extents;
   bool read = false;
   bool write = false;
-  bool earlier_iteration = false;  // of a loop around the place
+  bool earlier_iteration = false;  // of a loop around the place, or of another call of the host function at hand
+  Span span;                       // of the dispatch
+  bool unknown = false;            // the root is one of several tensors
 };
 
 class HostHazards {
  public:
   // Whether one of the accesses has to wait for a dispatch before.
   bool conflict(const std::vector<HostAccess>& accesses) const;
-  void add(const std::vector<HostAccess>& accesses) {
-    pending_.insert(pending_.end(), accesses.begin(), accesses.end());
-  }
+  // A dispatch that wrote what this access reads, and may have been another device's; null: there is none. Whether anybody
+  // waited between makes no difference. What is known at run time only is left out. Valid until the next add().
+  const HostAccess* written_elsewhere(const HostAccess& access) const;
+  void add(const std::vector<HostAccess>& accesses);
   // After a sync nothing is under way.
-  void clear() { pending_.clear(); }
-  bool empty() const { return pending_.empty(); }
-  const std::vector<HostAccess>& pending() const { return pending_; }
-  void replace(std::vector<HostAccess> pending) { pending_ = std::move(pending); }
+  void clear();
+  // The memory of a tensor that is made anew.
+  void forget(const Var* root);
+  // Loop variables and parameters have other values from here on.
+  void end_of_names();
+
+  // Around statements that may not be executed: what was under way before them may still be so behind them.
+  void begin_optional();
+  void end_optional();
 
  private:
   std::vector<HostAccess> pending_;
+  std::vector<HostAccess> written_;  // since the begin of the function
+  struct Before {
+    std::vector<HostAccess> pending;
+    int clears;
+  };
+  std::vector<Before> optional_;
+  int clears_ = 0;
 };
 
 }  // namespace pldc

@@ -73,6 +73,7 @@ void HostEmitter::create(const Var* result, const Call* call, Span span) {
                                           "a host tensor has", kMaxAxes);
     return;
   }
+  hazards_.forget(result);
   const std::string list = extents(shape);
   const std::string& name = names_.declare(result);
   out_.comment(brief(call));

@@ -85,54 +85,6 @@ TEST_CASE("no text of the program gets into C++ unescaped", "[codegen][generate]
   CHECK(contains(g["host/host_orch.cpp"], "pld::Params& t"));
 }
 
-TEST_CASE("dispatches wait for host memory that another device writes, and only then",
-          "[codegen][generate]") {
-  const std::string each =
-      "        for r in pl.range(pld.world_size()):\n            self.chip(xs[r:r + 1], ys[r:r + 1], "
-      "device=r)\n";
-  SECTION("each device has a row of its own") {
-    Generated g(with_host(each + each + "        return ys\n"));
-    INFO(g.rendered);
-    REQUIRE(g.good);
-    CHECK_FALSE(contains(g["host/host_orch.cpp"], "h.sync"));
-  }
-  SECTION("a device reads what another one wrote") {
-    Generated g(with_host(each + "        self.chip(ys[1:2], ys[0:1], device=0)\n        return ys\n"));
-    INFO(g.rendered);
-    REQUIRE(g.good);
-    const std::string& host = g["host/host_orch.cpp"];
-    REQUIRE(contains(host, "h.sync"));
-    CHECK(host.find("h.sync") > host.find("for (int64_t"));
-  }
-  SECTION("two devices with different constants") {
-    Generated g(with_host(
-        "        self.chip(xs[0:1], ys[0:1], device=0)\n        self.chip(xs[1:2], ys[1:2], device=1)\n"
-        "        self.chip(ys[1:2], ys[2:3], device=2)\n        return ys\n"));
-    INFO(g.rendered);
-    REQUIRE(g.good);
-    const std::string& host = g["host/host_orch.cpp"];
-    CHECK(host.find("h.sync") > host.find("h.submit(1,"));
-    CHECK(host.find("h.sync") < host.find("h.submit(2,"));
-    CHECK(contains(host, ".max_device = 2"));
-  }
-  SECTION("the same device is served in order") {
-    Generated g(with_host(
-        "        self.chip(xs[0:1], ys[0:1], device=0)\n        self.chip(ys[0:1], ys[1:2], device=0)\n"
-        "        return ys\n"));
-    INFO(g.rendered);
-    REQUIRE(g.good);
-    CHECK_FALSE(contains(g["host/host_orch.cpp"], "h.sync"));
-  }
-  SECTION("reading an element waits") {
-    Generated g(with_host(each + "        v = pl.tensor.read(ys, [0, 0])\n        if v > 0.0:\n"
-                                 "            self.chip(xs[0:1], ys[0:1], device=0)\n        return ys\n"));
-    INFO(g.rendered);
-    REQUIRE(g.good);
-    const std::string& host = g["host/host_orch.cpp"];
-    CHECK(host.find("h.sync();") < host.find("ys.at<float>({0, 0})"));
-  }
-}
-
 TEST_CASE("host functions make, view and assemble tensors", "[codegen][generate]") {
   Generated g(
       with_host("        tmp = pl.create_tensor([2, 64], dtype=pl.FP32)\n"

@@ -21,7 +21,7 @@ inline std::string source_root() {
 
 struct Generated {
   explicit Generated(const std::string& text, const std::string& name = "p.pld",
-                     const std::string& entry = {}) {
+                     const std::string& entry = {}, Target target = Target::Sim) {
     SourceManager sources;
     const SourceFile* file = sources.add(name, text);
     Context ir;
@@ -30,6 +30,7 @@ struct Generated {
     options.stem = path_stem(name);
     options.source = name;
     options.entry = entry;
+    options.target = target;
     std::vector<OutputFile> out;
     good = module.program != nullptr && generate(ir, module, sources, options, diags, out);
     for (const OutputFile& f : out) {

@@ -148,6 +148,7 @@ void Machine::begin_run() {
   active = 1;
   next_domain = 0;
   host_tensors.clear();
+  history.clear();
   regions.clear();
   if (races != nullptr) races->clear();
   for (const auto& d : domains) {

@@ -22,6 +22,49 @@ Bytes bytes_of(const Tensor& t) {
   return {begin, begin + (last + 1) * size_of(t.dtype)};
 }
 
+// The contiguous stretches of a tensor's memory, in order of their addresses.
+class Runs {
+ public:
+  explicit Runs(const Tensor& t) : at_(bytes_of(t).begin), run_(size_of(t.dtype)) {
+    for (int i = 0; i < t.rank; ++i) {
+      if (t.shape[i] == 1) continue;
+      int k = rank_++;
+      for (; k > 0 && step_[k - 1] < t.strides[i] * size_of(t.dtype); --k)
+        step_[k] = step_[k - 1], count_[k] = count_[k - 1];
+      step_[k] = t.strides[i] * size_of(t.dtype);
+      count_[k] = t.shape[i];
+    }
+    while (rank_ > 0 && step_[rank_ - 1] == run_) run_ *= count_[--rank_];
+  }
+  Bytes operator*() const { return {at_, at_ + run_}; }
+  // False: that was the last one.
+  bool next() {
+    for (int i = rank_; i-- > 0;) {
+      at_ += step_[i];
+      if (++index_[i] < count_[i]) return true;
+      at_ -= step_[i] * count_[i];
+      index_[i] = 0;
+    }
+    return false;
+  }
+
+ private:
+  const char* at_;
+  int64_t run_;
+  int rank_ = 0;
+  int64_t step_[8] = {}, count_[8] = {}, index_[8] = {};
+};
+
+// Neither is empty.
+bool boxes_meet(const Tensor& a, const Tensor& b) {
+  if (!bytes_of(a).meets(bytes_of(b))) return false;
+  Runs x(a), y(b);
+  for (;;) {
+    if ((*x).meets(*y)) return true;
+    if ((*x).begin < (*y).begin ? !x.next() : !y.next()) return false;
+  }
+}
+
 // The same elements, row-major in other memory.
 Tensor packed_in(const Tensor& t, Array<unsigned char>& memory) {
   memory.resize(static_cast<size_t>(t.size() * size_of(t.dtype)));
@@ -31,6 +74,8 @@ Tensor packed_in(const Tensor& t, Array<unsigned char>& memory) {
   for (int i = p.rank; i-- > 0;) p.strides[i] = stride, stride *= p.shape[i];
   return p;
 }
+
+const char* name_in_report(const Tensor& t) { return t.name != nullptr ? t.name : "a host tensor"; }
 
 bool same_box(const Tensor& a, const Tensor& b) {
   bool same = a.data == b.data && a.dtype == b.dtype && a.rank == b.rank;
@@ -57,14 +102,28 @@ bool merge(const Tensor& t, const Array<unsigned char>& base, const Array<unsign
 
 }  // namespace
 
-// What the dispatch may write, for share(); of this rank's with the values before.
+// What the dispatch may write, for share(); of this rank's with the values before. A dispatch that reads what another rank's
+// has written ends the run: code generation refuses what it sees.
 void Machine::record(int64_t device, const Args& args, Place place) {
   for (const Args::Item& item : args.tensors()) {
+    const Tensor& t = item.tensor;
+    if (item.dir == Dir::out || t.window || t.size() == 0) continue;
+    for (const Owned<Written>& w : history) {
+      if (w->device == device || !boxes_meet(w->tensor, t)) continue;
+      throw Error(text("this dispatch reads what the one of rank %lld in line %d has written to %s, and each rank has "
+                       "host memory of its own; use --target=sim, or a window",
+                       static_cast<long long>(w->device), w->place.line, name_in_report(t)));
+    }
+  }
+  for (const Args::Item& item : args.tensors()) {
     if (item.dir == Dir::in || item.tensor.window || item.tensor.size() == 0) continue;
-    bool known = false;
-    for (const Owned<Written>& w : written)
-      known = known || (w->device == device && same_box(w->tensor, item.tensor));
-    if (known) continue;
+    const auto has = [&](const Array<Owned<Written>>& list) {
+      bool known = false;
+      for (const Owned<Written>& w : list) known = known || (w->device == device && same_box(w->tensor, item.tensor));
+      return known;
+    };
+    if (!has(history)) history.push_back(Owned<Written>(new Written{device, item.tensor, place, {}}));
+    if (has(written)) continue;
     written.push_back(Owned<Written>(new Written{device, item.tensor, place, {}}));
     if (device == remote::rank()) packed_in(item.tensor, written.back()->before).assign(item.tensor);
   }
@@ -101,12 +160,11 @@ void Machine::share() {
     remote::broadcast(w->before.data(), values.size(), w->device);
     const bool agreed = own || merge(w->tensor, w->before, values);
     if ((agreed && atomics == 0) || !wrong.empty()) continue;
-    const char* name = w->tensor.name != nullptr ? w->tensor.name : "a host tensor";
     wrong = text(
         "%s:%d:%d: the dispatches of several ranks %s %s, and each rank has host memory of its own; use "
         "--target=sim, or a window",
         program.source, w->place.line, w->place.column,
-        atomics != 0 ? "write, with atomic adds," : "write different values to one place of", name);
+        atomics != 0 ? "write, with atomic adds," : "write different values to one place of", name_in_report(w->tensor));
   }
   written.clear();
   remote::clear_atomics();

@@ -237,6 +237,7 @@ class Machine {
   Array<Array<unsigned char>> host_tensors;
   Array<Region> regions;          // by base; they do not overlap
   Array<Owned<Written>> written;  // since the last share()
+  Array<Owned<Written>> history;  // of the run, without values
   uint64_t moves = 0;             // how often a wait ended
 
   Owned<Order> order;  // seeded schedule

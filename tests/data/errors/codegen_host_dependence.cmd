@@ -1,0 +1,1 @@
+build --target=mpi --emit-only -o %t/out %s
