@@ -57,14 +57,10 @@ class Generator {
         diags_(diags),
         places_(sources, shown_source(options)),
         calls_(program),
-        env_{context,
-             diags,
-             places_,
-             *program,
-             calls_,
-             options.target == Target::Ascend,
-             &cube_,
-             options.target == Target::Mpi} {}
+        env_{context, diags,
+             places_, *program,
+             calls_,  options.target == Target::Ascend,
+             &cube_,  options.target == Target::Mpi} {}
 
   bool run() {
     code_.name = std::string(program_->name.text());

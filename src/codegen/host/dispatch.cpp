@@ -47,7 +47,8 @@ std::string_view adder(ParamDirection direction) {
 std::string_view HostEmitter::adder(const Function* callee, const Expr* call, std::size_t index) const {
   const ParamDirection declared = callee->params[index].direction;
   const AttrValue* written = find_attr(attrs_of(call), "arg_directions");
-  if (env_.processes || written == nullptr || index >= written->directions.size()) return pldc::adder(declared);
+  if (env_.processes || written == nullptr || index >= written->directions.size())
+    return pldc::adder(declared);
   const ArgDirection direction = written->directions[index];
   const bool orders = direction != ArgDirection::Scalar && direction != ArgDirection::NoDep;
   return orders ? pldc::adder(direction) : pldc::adder(declared);

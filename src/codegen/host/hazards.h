@@ -15,9 +15,10 @@ struct HostAccess {
   std::vector<const Expr*> extents;
   bool read = false;
   bool write = false;
-  bool earlier_iteration = false;  // of a loop around the place, or of another call of the host function at hand
-  Span span;                       // of the dispatch
-  bool unknown = false;            // the root is one of several tensors
+  bool earlier_iteration =
+      false;             // of a loop around the place, or of another call of the host function at hand
+  Span span;             // of the dispatch
+  bool unknown = false;  // the root is one of several tensors
 };
 
 class HostHazards {

@@ -91,9 +91,9 @@ const Case& any_case() {
 TEST_CASE("what one device reads of another one's results in host memory", "[codegen][host]") {
   const Case& c = any_case();
   INFO(c.title);
-  std::string text = with_host(
-      c.body + "        return ys\n",
-      "xs: pl.InOut[pl.Tensor[[NR, 64], pl.FP32]], ys: pl.InOut[pl.Tensor[[NR, 64], pl.FP32]]");
+  std::string text =
+      with_host(c.body + "        return ys\n",
+                "xs: pl.InOut[pl.Tensor[[NR, 64], pl.FP32]], ys: pl.InOut[pl.Tensor[[NR, 64], pl.FP32]]");
   constexpr std::string_view kHost = "    @pl.function(level=pl.Level.HOST";
   if (c.body.find("self.row") != std::string::npos) text.insert(text.rfind(kHost), kHelpers);
   const std::string entry = "host";

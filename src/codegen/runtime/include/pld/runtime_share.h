@@ -110,16 +110,18 @@ void Machine::record(int64_t device, const Args& args, Place place) {
     if (item.dir == Dir::out || t.window || t.size() == 0) continue;
     for (const Owned<Written>& w : history) {
       if (w->device == device || !boxes_meet(w->tensor, t)) continue;
-      throw Error(text("this dispatch reads what the one of rank %lld in line %d has written to %s, and each rank has "
-                       "host memory of its own; use --target=sim, or a window",
-                       static_cast<long long>(w->device), w->place.line, name_in_report(t)));
+      throw Error(text(
+          "this dispatch reads what the one of rank %lld in line %d has written to %s, and each rank has "
+          "host memory of its own; use --target=sim, or a window",
+          static_cast<long long>(w->device), w->place.line, name_in_report(t)));
     }
   }
   for (const Args::Item& item : args.tensors()) {
     if (item.dir == Dir::in || item.tensor.window || item.tensor.size() == 0) continue;
     const auto has = [&](const Array<Owned<Written>>& list) {
       bool known = false;
-      for (const Owned<Written>& w : list) known = known || (w->device == device && same_box(w->tensor, item.tensor));
+      for (const Owned<Written>& w : list)
+        known = known || (w->device == device && same_box(w->tensor, item.tensor));
       return known;
     };
     if (!has(history)) history.push_back(Owned<Written>(new Written{device, item.tensor, place, {}}));
@@ -164,7 +166,8 @@ void Machine::share() {
         "%s:%d:%d: the dispatches of several ranks %s %s, and each rank has host memory of its own; use "
         "--target=sim, or a window",
         program.source, w->place.line, w->place.column,
-        atomics != 0 ? "write, with atomic adds," : "write different values to one place of", name_in_report(w->tensor));
+        atomics != 0 ? "write, with atomic adds," : "write different values to one place of",
+        name_in_report(w->tensor));
   }
   written.clear();
   remote::clear_atomics();
