@@ -18,6 +18,7 @@ import op_batch
 import op_examples
 import op_grid
 import op_grid_more
+import op_layouts
 import op_programs
 import op_ranks
 from op_batch import Batch
@@ -101,7 +102,7 @@ def example_cases():
 
 
 def grid_cases(full):
-    return op_grid.cases(full) + op_grid_more.cases(full)
+    return op_grid.cases(full) + op_grid_more.cases(full) + op_layouts.cases()
 
 
 def run_all(batch, cases, grid):
@@ -109,7 +110,7 @@ def run_all(batch, cases, grid):
         part = [case for case in cases if case.place == place]
         if part:
             batch.run("examples_" + place.replace(" ", "_"), part)
-    for place in ("kernel", "cube", "pipes"):
+    for place in ("kernel", "cube", "pipes", "program"):
         part = [case for case in grid if case.place == place]
         for i in range(0, len(part), 160):
             batch.run(f"grid_{place}{i // 160}", part[i:i + 160])

@@ -70,7 +70,7 @@ def scalar_of(k, kind, op):
         return text, k.scalars[text].value, [text]
     if kind in FLOATS:
         value = float(k.rng.integers(-12, 13)) / 4
-        # A bare literal is FP32, and with a tensor of another dtype the result is as wide.
+        # A bare literal is FP32, and with a tensor of another dtype the result is as wide; see promoting().
         bare = kind == "FP32" or (kind == "FP16" and k.level == "tile")
         return (repr(value) if bare else f"pl.const({value!r}, pl.{kind})"), value, []
     low = 0 if kind.startswith("U") or op in ("shl", "shr") else -7
@@ -95,6 +95,18 @@ def with_scalar(k, op):
         before, extra = k.temporary(x.data.shape, x.kind)
         text = text if text.startswith("pl.const") or uses else f"pl.const({text}, pl.{x.kind})"
     k.add(f"{k.op}({a}, {text}{extra})", [a, *uses], computed(x.kind, exact, error, x), before)
+
+
+@makes(tensor="adds muls divs")
+def promoting(k, op):
+    """A bare literal is FP32 beside narrower floats, too (format.md 4.2.1), and so is what comes out."""
+    a, x = k.pick(lambda t: t.kind in (("FP16",) if op == "divs" else ("FP16", "BF16", "INT16", "INT32")) and t.exact())
+    if is_int(x.kind) and np.abs(x.box().astype(np.float64)).max() >= 2 ** 24:
+        raise Reject
+    value = float(k.rng.integers(1, 12)) / 4 * k.choice([-1, 1])
+    wider = rounded("FP32", x.data).astype(np.float64)
+    exact, error = arithmetic(op[:-1], wider, np.full(wider.shape, value), x.error, np.zeros(wider.shape))
+    k.add(f"{k.op}({a}, {value!r})", [a], computed("FP32", exact, error, x))
 
 
 @makes("addc subc addsc subsc")

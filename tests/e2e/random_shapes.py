@@ -102,7 +102,17 @@ def window(k, op):
 @makes("transpose", "transpose")
 def transpose(k, op):
     a, x = k.pick(lambda t: t.full() and t.data.shape[0] > 1 and t.data.shape[1] > 1)
-    k.add(f"{k.op}({a}, 0, 1)", [a], Tile(x.kind, x.data.T.copy(), None, x.error.T.copy(), k.level == "tensor"))
+    turned = k.level == "tensor" and not x.columns
+    k.add(f"{k.op}({a}, 0, 1)", [a], Tile(x.kind, x.data.T.copy(), None, x.error.T.copy(), k.level == "tensor", turned))
+
+
+@makes("transpose_view")
+def transpose_view(k, op):
+    """Of a copy; what it gives lies by columns."""
+    a, x = k.pick(lambda t: t.full() and t.data.shape[0] > 1 and t.data.shape[1] > 1)
+    copy = k.fresh("c")
+    k.add(f"{k.op}({copy})", [a], Tile(x.kind, x.data.T.copy(), None, x.error.T.copy(), True),
+          [f"{copy} = pl.tile.move({a}, target_memory=pl.Mem.Vec)"])
 
 
 @makes("reshape", "reshape")
@@ -240,11 +250,14 @@ def write(k, op):
 
 @makes("reinterpret_view", "reinterpret_view")
 def reinterpret(k, op):
-    a, x = k.pick(lambda t: t.full() and t.exact() and is_int(t.kind) and t.data.shape[1] > 1 and t.aligned() and not t.view)
+    a, x = k.pick(lambda t: t.full() and t.exact() and is_int(t.kind) and t.data.shape[1] > 1 and t.data.shape[0] > 1)
     to = k.choice([n for n in KINDS if n != x.kind and is_int(n)])
-    if x.data.shape[1] * size_of(x.kind) % max(size_of(to), 32):
+    # Of a transposed tensor the columns follow each other in memory.
+    data = x.data.T if x.columns else x.data
+    if data.shape[1] * size_of(x.kind) % (size_of(to) if k.level == "tensor" else max(size_of(to), 32)):
         raise Reject
-    k.add(f"{k.op}({a}, dtype=pl.{to})", [a], Tile(to, np.ascontiguousarray(x.data).view(KINDS[to]).copy()))
+    data = np.ascontiguousarray(data).view(KINDS[to])
+    k.add(f"{k.op}({a}, dtype=pl.{to})", [a], Tile(to, (data.T if x.columns else data).copy(), view=x.view, columns=x.columns))
 
 
 @makes("get_block_idx get_block_num get_subblock_idx", "get_block_idx get_block_num get_subblock_idx")
@@ -411,6 +424,6 @@ def matmul(k, op):
         product = product * 2
         text = f"{k.op}({first}, {a}, {b})"
     lines.append(f"{out} = {text}")
-    # Vector operations want rows; an accumulator that is moved as it is stays by columns.
-    rows = "blayout=pl.TileLayout.row_major, slayout=pl.TileLayout.none_box"
-    k.add(f"pl.tile.move({out}, target_memory=pl.Mem.Vec, {rows})", [], Tile(acc, rounded(acc, product)), lines)
+    # An accumulator that is moved as it is keeps its boxes in the type.
+    rows = k.choice(["", ", blayout=pl.TileLayout.row_major, slayout=pl.TileLayout.none_box"])
+    k.add(f"pl.tile.move({out}, target_memory=pl.Mem.Vec{rows})", [], Tile(acc, rounded(acc, product)), lines)

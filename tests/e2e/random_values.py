@@ -54,10 +54,11 @@ class Reject(Exception):
 
 
 class Tile:
-    def __init__(self, kind, data, valid=None, error=None, view=False):
+    def __init__(self, kind, data, valid=None, error=None, view=False, columns=False):
         self.kind, self.data = kind, np.asarray(data)
         self.valid = tuple(valid) if valid is not None else self.data.shape
         self.error = error if error is not None else np.zeros(self.data.shape)
+        self.columns = columns  # a tensor whose columns, not rows, lie one after the other
         self.view = view  # a tensor whose type says more than its shape: no carry of another value's type
         inside = self.box()
         if kind in FLOATS and not np.isfinite(inside.astype(np.float64)).all():

@@ -72,6 +72,14 @@ bool starts_with(std::string_view text, std::string_view begin) {
   return text.substr(0, begin.size()) == begin;
 }
 
+// The tile itself, or a copy with its rows one after the other where it lies by columns.
+TileRef by_rows(KernelBody& body, const TileRef& tile) {
+  if (!tile.form.by_columns || tile.ir_cols == 1) return tile;
+  TileRef shape = tile;
+  shape.form = tile_form(MemSpace::Vec, tile.form.dtype, tile.ir_rows, tile.ir_cols);
+  return body.like(tile, shape);
+}
+
 bool expand(KernelBody& body, const OpCall& op) {
   const std::string_view callee = op.info().emit.callee;
   const bool by_row = starts_with(callee, "TROWEXPAND");
@@ -102,8 +110,11 @@ bool reduce(KernelBody& body, const OpCall& op) {
   const bool along_rows = starts_with(callee, "TROW");
   if (!along_rows && !require_rank_2(body, op, op.arg(0))) return false;
   TileRef to = body.result(op.result);
-  const TileRef source = vector_operand(body, op, 0);
-  if (along_rows) to = body.as_column(to);
+  TileRef source = vector_operand(body, op, 0);
+  if (along_rows) {
+    to = body.as_column(to);
+    source = by_rows(body, source);
+  }
   const TileRef tmp = op.args() > 1 ? body.tile(op.arg(1)) : body.scratch_like(source);
   body.issue(Pipe::V, {{source}, {to, tmp}},
              fmt::format("{}({}, {}, {});", callee, to.name, source.name, tmp.name));

@@ -34,8 +34,10 @@ TileForm tile_form(MemSpace space, DType dtype, std::int64_t rows, std::int64_t 
     form.cols = rounded_up(cols, lines_are_columns || space == MemSpace::Acc ? kBox : inner);
     return form;
   }
-  // A [R, 1] tile is the same bytes either way; by columns it needs no padding.
-  form.by_columns = (cols == 1 && rows > 1) || (view.blayout == TileLayout::ColMajor && rows > 1);
+  // A [R, 1] tile is the same bytes either way; by columns it needs no padding. Boxes, which a tile keeps in its type when it
+  // comes from the accumulator, are for the matrix memories: elsewhere it lies by rows, as vector operations want it.
+  const bool columns = view.blayout == TileLayout::ColMajor && view.slayout == TileLayout::NoneBox;
+  form.by_columns = rows > 1 && (cols == 1 || columns);
   if (form.by_columns) {
     form.rows = rounded_up(rows, line);
   } else {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "frontend/reader.h"
+#include "frontend/syntax/type_change.h"
 #include "ir/same.h"
 #include "support/diag/parse.h"
 #include "support/hash.h"
@@ -131,11 +132,15 @@ bool Reader::finish_assignment(Block& block, const Token& first, const Token& na
     // Printed text may show one variable with several views; another value would be lost silently.
     if (before == var && before != nullptr && !is_unknown(type) && !is_unknown(before->type) &&
         (authoring_ ? !same_type(before->type, type) : !same_value(before->type, type))) {
-      diags_
-          .report<diag::type_changed>(span(name_token), name.text(), print_type(before->type),
-                                      print_type(type))
-          .note(before->span, "it was first assigned here")
-          .help("assign the new value to another name");
+      const std::string parts = changed_parts(before->type, type);
+      auto report = diags_.report<diag::type_changed>(span(name_token), name.text(), print_type(before->type),
+                                                      print_type(type));
+      report.help("assign the new value to another name")
+          .note(before->span, "it was first assigned here{}{}", parts.empty() ? "" : "; what differs: ", parts);
+      if (const auto pair = namesakes(before->type, type); pair.first != nullptr) {
+        report.note(pair.first->span, "the first type means this '{}'", pair.first->name.text())
+            .note(pair.second->span, "the type of the new value means this '{}'", pair.second->name.text());
+      }
       return true;
     }
   }

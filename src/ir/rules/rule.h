@@ -154,9 +154,10 @@ bool grows(const RuleCall& call, Dims from, Dims to);
 bool indices_ok(const RuleCall& call, std::size_t rank);
 // Argument 2 is a scalar of the dtype of the elements.
 bool element_ok(const RuleCall& call, DType dtype);
-// The shape of the same bytes as elements of another dtype.
+// The shape of the same bytes as elements of another dtype. The elements follow each other in memory along the axis that is
+// `contiguous` before the last one.
 bool reinterpreted_shape(const RuleCall& call, DType from, DType to, Dims shape, std::optional<Dims> wanted,
-                         Dims& result);
+                         Dims& result, std::size_t contiguous = 0);
 
 bool constant_value(const RuleCall& call, std::size_t i);
 bool sequence_ok(const RuleCall& call, Dims shape, DType dtype);

@@ -1,6 +1,7 @@
 // Creation, views and movement of tensors (ops.md 1.8 to 1.10).
 #include <algorithm>
 
+#include "ir/contiguous.h"
 #include "ir/rules/rule.h"
 #include "support/diag/op.h"
 
@@ -281,6 +282,30 @@ const Type* rule_TensorView(const RuleCall& call) {
   return make_viewed(call, t->kind, t->dtype, shape, view, t->window);
 }
 
+namespace {
+
+// The strides of the same bytes as elements of another width.
+Dims scaled_strides(const RuleCall& call, Dims strides, std::int64_t in, std::int64_t out, std::size_t contiguous) {
+  std::vector<const Expr*> scaled(strides.begin(), strides.end());
+  for (std::size_t i = 0; i < scaled.size(); ++i) {
+    if (i + 1 + contiguous == scaled.size() || in == out) continue;
+    scaled[i] = in > out ? dim_mul(call.ctx, scaled[i], dim_const(call.ctx, in / out))
+                         : call.ctx.binary(BinaryOp::FloorDiv, scaled[i], dim_const(call.ctx, out / in));
+    if (const auto stride = const_int(strides[i])) scaled[i] = dim_const(call.ctx, *stride * in / out);
+  }
+  return call.ctx.list(scaled);
+}
+
+}  // namespace
+
+std::size_t contiguous_axis(const TensorType* tensor) {
+  const TensorView view = view_of(tensor);
+  for (std::size_t i = view.stride.size(); i > 0; --i) {
+    if (const_int(view.stride[i - 1]) == 1) return view.stride.size() - i;
+  }
+  return view.stride.empty() && view.layout == TensorLayout::DN && tensor->shape.size() >= 2 ? 1 : 0;
+}
+
 const Type* rule_TensorReinterpret(const RuleCall& call) {
   const TensorType* t = call.tensor(0);
   const DType dtype = call.dtype("dtype").value_or(t->dtype);
@@ -290,15 +315,16 @@ const Type* rule_TensorReinterpret(const RuleCall& call) {
     if (!wanted) return nullptr;
   }
   Dims shape;
-  if (!reinterpreted_shape(call, t->dtype, dtype, t->shape, wanted, shape)) return nullptr;
   TensorView view = view_of(t);
+  const std::size_t along = contiguous_axis(t);
+  if (!reinterpreted_shape(call, t->dtype, dtype, t->shape, wanted, shape, along)) return nullptr;
   if (wanted) {
     view = TensorView{};
   } else if (!view.valid_shape.empty() &&
-             !reinterpreted_shape(call, t->dtype, dtype, valid_shape_of(t), {}, view.valid_shape)) {
+             !reinterpreted_shape(call, t->dtype, dtype, valid_shape_of(t), {}, view.valid_shape, along)) {
     return nullptr;
   }
-  if (!view.stride.empty()) view.stride = packed_strides(call.ctx, shape, view.layout);
+  view.stride = scaled_strides(call, view.stride, byte_width(t->dtype), byte_width(dtype), along);
   return make_viewed(call, t->kind, dtype, shape, view, t->window, t->memref);
 }
 

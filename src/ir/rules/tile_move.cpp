@@ -424,7 +424,7 @@ const Type* rule_TileWrite(const RuleCall& call) {
 }
 
 bool reinterpreted_shape(const RuleCall& call, DType from, DType to, Dims shape, std::optional<Dims> wanted,
-                         Dims& result) {
+                         Dims& result, std::size_t contiguous) {
   const auto known = [](DType d) {
     return bit_width(d) >= 8 && d != DType::BOOL && d != DType::INDEX && d != DType::TASK_ID &&
            (is_int(d) || d == DType::FP16 || d == DType::BF16 || d == DType::FP32);
@@ -456,18 +456,19 @@ bool reinterpreted_shape(const RuleCall& call, DType from, DType to, Dims shape,
     result = shape;
     return true;
   }
-  const Expr*& last = dims.back();
+  const std::size_t axis = dims.size() - 1 - contiguous;
+  const Expr*& along = dims[axis];
   if (in > out) {
-    last = dim_mul(call.ctx, last, dim_const(call.ctx, in / out));
-  } else if (const auto extent = const_int(last)) {
+    along = dim_mul(call.ctx, along, dim_const(call.ctx, in / out));
+  } else if (const auto extent = const_int(along)) {
     if (*extent * in % out != 0) {
-      call.diags.report<diag::op_extent>(call.place(0), dims.size() - 1, call.operand(0), call.name(),
+      call.diags.report<diag::op_extent>(call.place(0), axis, call.operand(0), call.name(),
                                          fmt::format("a multiple of {}", out / in), *extent);
       return false;
     }
-    last = dim_const(call.ctx, *extent * in / out);
+    along = dim_const(call.ctx, *extent * in / out);
   } else {
-    last = call.ctx.binary(BinaryOp::FloorDiv, last, dim_const(call.ctx, out / in));
+    along = call.ctx.binary(BinaryOp::FloorDiv, along, dim_const(call.ctx, out / in));
   }
   result = call.ctx.list(dims);
   return true;

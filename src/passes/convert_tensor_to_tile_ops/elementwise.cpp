@@ -12,10 +12,12 @@ const TileType* tile_type(const Expr* e) { return e != nullptr ? dyn<TileType>(e
 
 std::string_view leaf(const Lowering& op) { return op_leaf(op.name()); }
 
-// Integers computed on as what the tensor op gives: tile ops keep the dtype of the tile.
+// As what the tensor op gives: tile ops keep the dtype of the tile. An integer beside a float is a float, and FP16 beside a bare
+// literal, which is FP32 (format.md 4.2.1), is FP32, unless it is written as FP16 all the same.
 const Expr* promoted(Lowering& op, const Expr* tile) {
   const TileType* type = tile_type(tile);
-  if (type == nullptr || op.result() == nullptr || is_float(type->dtype)) return tile;
+  if (type == nullptr || op.result() == nullptr) return tile;
+  if (is_float(type->dtype) && op.assembled_as == type->dtype) return tile;
   return op.as_dtype(tile, op.result()->dtype, std::string(leaf(op)) + "_cast");
 }
 

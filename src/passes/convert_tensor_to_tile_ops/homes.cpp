@@ -48,6 +48,13 @@ bool Homes::only_for_matmul(const Var* slice) const {
          found->second.other + found->second.elements == 0;
 }
 
+std::optional<DType> Homes::only_assembled_as(const Var* value) const {
+  const auto found = uses_.find(value);
+  if (found == uses_.end() || found->second.assembled == 0) return std::nullopt;
+  const Use& use = found->second;
+  return use.assembled == use.other && use.matmul + use.elements == 0 ? std::optional(use.assembled_as) : std::nullopt;
+}
+
 // ---- what there is -----------------------------------------------------------------------------------------------
 
 void Homes::collect_carries(List<IterArg> args, List<const Var*> results, Body body) {
@@ -70,6 +77,12 @@ void Homes::collect_call(const Call* call) {
         call->op == OpId::tensor_read || call->op == OpId::tensor_write || call->op == OpId::tensor_dim;
     Use& use = uses_[var];
     ++(product && !accumulator ? use.matmul : elements ? use.elements : use.other);
+    const auto* target = dyn<TensorType>(call->args[0]->type);
+    if (call->op == OpId::tensor_assemble && i == 1 && target != nullptr &&
+        (use.assembled == 0 || use.assembled_as == target->dtype)) {
+      ++use.assembled;
+      use.assembled_as = target->dtype;
+    }
     if (call->op == OpId::tensor_expand_clone && i == 1) wanted_in_memory_.insert(var);
     if (conversion != nullptr && conversion->takes == Takes::Tiles) wanted_as_tiles_.push_back(var);
     // Everything that is no op on tensors takes them where they are.

@@ -22,6 +22,8 @@ class Homes {
   std::optional<std::size_t> result_of(const Var* created) const;
   // A slice that only matrix products read.
   bool only_for_matmul(const Var* slice) const;
+  // The dtype of all tensors that a value is assembled into; nothing if anything else reads it or they differ.
+  std::optional<DType> only_assembled_as(const Var* value) const;
 
  private:
   // The values that one carry or branch result hands over.
@@ -33,7 +35,9 @@ class Homes {
   struct Use {
     std::size_t matmul = 0;
     std::size_t elements = 0;  // read or written one by one
-    std::size_t other = 0;
+    std::size_t other = 0;     // all other reads, assembling it included
+    std::size_t assembled = 0;
+    DType assembled_as = DType::FP32;  // if it is
   };
 
   void collect(Body body);

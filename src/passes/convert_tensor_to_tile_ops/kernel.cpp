@@ -178,7 +178,8 @@ class KernelConverter : public Rewriter, private Values {
 
   void convert(const AssignStmt* s, const Conversion& found, std::vector<const Stmt*>& out) {
     const auto* call = static_cast<const Call*>(s->value);
-    Lowering op(env_, *this, found, call, call->span, homes_.only_for_matmul(s->var));
+    Lowering op(env_, *this, found, call, call->span, homes_.only_for_matmul(s->var),
+                homes_.only_assembled_as(s->var));
     const Expr* value = found.convert(op);
     append(op, out);
     if (value == nullptr) return;

@@ -27,16 +27,18 @@ class Lowering : public StatementWriter {
  public:
   // `op`: null for loads and stores that no op of the program stands for.
   Lowering(PassEnv& environment, Values& values, const Conversion& conversion, const Call* op, Span place,
-           bool only_for_matmul)
+           bool only_for_matmul, std::optional<DType> only_assembled_as = {})
       : StatementWriter(environment, place),
         call(op),
         row(conversion),
         feeds_matmul(only_for_matmul),
+        assembled_as(only_assembled_as),
         values_(values) {}
 
   const Call* const call;
   const Conversion& row;
   const bool feeds_matmul;  // nothing but matrix products reads the result
+  const std::optional<DType> assembled_as;  // nothing but assembling it into tensors of this dtype reads the result
 
   std::string_view name() const {
     return call != nullptr ? op_info(call->op).name : std::string_view("tile.load");

@@ -1,4 +1,5 @@
-// Other shapes of the same elements.
+// Other shapes of the same elements, and other elements of the same bytes.
+#include "ir/contiguous.h"
 #include "passes/convert_tensor_to_tile_ops/conversions.h"
 
 namespace pldc::tiling {
@@ -18,6 +19,26 @@ const Expr* reshape(Lowering& op) {
 const Expr* transpose(Lowering& op) {
   const Expr* tile = op.tile(0);
   return tile != nullptr ? op.op(OpId::tile_transpose, {tile, op.arg(1), op.arg(2)}) : nullptr;
+}
+
+// A tile has its rows one after the other whatever its tensor says; bytes that follow each other down a column are looked at
+// in a transposed copy.
+const Expr* reinterpret(Lowering& op) {
+  const std::size_t along = contiguous_axis(op.tensor(0));
+  const bool shaped = op.count() > 1;
+  if (along == 0 || (!shaped && byte_width(op.tensor(0)->dtype) == byte_width(op.result()->dtype))) return same_op(op);
+  if (along > 1)
+    return op.no_form("bytes that follow each other along an axis before the last two", "bytes of rows or columns",
+                      "transpose the tensor after it has been looked at as another dtype");
+  const Expr* tile = op.tile(0);
+  if (tile == nullptr) return nullptr;
+  const auto turned = [&](std::string_view name, const Expr* value) {
+    return op.bind(name, OpId::tile_transpose, {value, op.index(-2), op.index(-1)});
+  };
+  const Expr* rows = turned("columns", tile);
+  const Expr* bytes = shaped ? same_call(op, op.row.tile, {rows, op.arg(1)}) : same_call(op, op.row.tile, {rows});
+  if (shaped || bytes == nullptr) return bytes;
+  return op.op(OpId::tile_transpose, {op.bind("bytes", bytes), op.index(-2), op.index(-1)});
 }
 
 const Expr* view(Lowering& op) {

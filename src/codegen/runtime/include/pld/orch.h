@@ -282,13 +282,16 @@ inline ChipTensor pld_reinterpret(const ChipTensor& t, DataType dtype,
     v.ndims = 1;
     return pld_reshape(v, extents);
   }
-  bool same = extents.size() == t.ndims && t.strides[t.ndims - 1] == 1;
+  // Only along the axis whose elements follow each other there may be more or fewer of them.
+  bool same = extents.size() == t.ndims;
   uint32_t i = 0;
   for (int64_t e : extents) {
     if (!same) break;
-    if (i + 1 < t.ndims) {
-      same = static_cast<uint64_t>(e) == t.shapes[i] && t.strides[i] * from % to == 0;
+    if (static_cast<uint64_t>(e) == t.shapes[i]) {
+      same = t.strides[i] * from % to == 0;
       v.strides[i] = static_cast<uint32_t>(t.strides[i] * from / to);
+    } else {
+      same = t.strides[i] == 1;
     }
     v.shapes[i++] = static_cast<uint32_t>(e);
   }

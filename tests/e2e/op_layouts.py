@@ -1,0 +1,97 @@
+"""Values whose tiles do not lie row after row: what comes from the accumulator, transposed views, and bytes of transposed
+tensors seen as another dtype. A layout is where elements lie, not what they are."""
+import numpy as np
+
+from op_batch import Case, Result
+from op_values import scratch
+
+
+def accumulator():
+    """A product that is moved without a layout keeps its boxes in the type."""
+    a = (np.arange(32 * 32).reshape(32, 32) % 17 - 8).astype(np.float32) / 8
+    product = a @ a
+
+    def write(k):
+        left = k.tile(a, "FP32", space="Mat")
+        p = k.let(f"pl.tile.move({left}, target_memory=pl.Mem.Left)")
+        q = k.let(f"pl.tile.move({left}, target_memory=pl.Mem.Right)")
+        c = k.let(f"pl.tile.matmul({p}, {q})")
+        t = k.let(f"pl.tile.move({c}, target_memory=pl.Mem.Vec)", "t")
+        rows(k, t, product)
+        wide = np.zeros((40, 48), np.float32)
+        wide[:32, :32] = product
+        k.store(k.let(f"pl.tile.fillpad_expand({t}, [40, 48], pad_value=pl.PadValue.zero)", "y"), Result(wide, "FP32"))
+        k.store(k.let(f"pl.tile.reshape({t}, [16, 64])", "y"), Result(product.reshape(16, 64), "FP32"))
+    return Case("an accumulator without a layout", ["tile.move", "tile.row_sum", "tile.fillpad_expand"], write, "cube")
+
+
+def rows(k, t, values):
+    for op, result in (("row_sum", values.sum(1, keepdims=True)), ("row_max", values.max(1, keepdims=True))):
+        k.store(k.let(f"pl.tile.{op}({t}, {scratch(k, values.shape, 'FP32')})", "y"), Result(result, "FP32"))
+    k.store(k.let(f"pl.tile.col_sum({t})", "y"), Result(values.sum(0, keepdims=True), "FP32"))
+    k.store(k.let(f"pl.tile.adds({t}, 1.0)", "y"), Result(values + 1, "FP32"))
+
+
+def turned():
+    a = (np.arange(16 * 24).reshape(16, 24) % 13 - 6).astype(np.float32)
+
+    def write(k):
+        rows(k, k.let(f"pl.tile.transpose_view({k.tile(a, 'FP32')})", "t"), a.T)
+    return Case("a transposed view", ["tile.transpose_view", "tile.row_sum"], write)
+
+
+TENSORS = {
+    # In memory the columns of a transposed matrix follow each other: there are more of them, or fewer.
+    "wider": ("INT32", "INT16", ["t = pl.tensor.transpose(x, 0, 1)", "r = pl.tensor.reinterpret_view(t, dtype=pl.INT16)"],
+              lambda x: x.view(np.int16).T),
+    "computed": ("INT32", "INT16", ["u = pl.tensor.adds(x, 0)", "t = pl.tensor.transpose(u, 0, 1)",
+                                    "r = pl.tensor.reinterpret_view(t, dtype=pl.INT16)"], lambda x: x.view(np.int16).T),
+    "narrower": ("INT16", "INT32", ["u = pl.tensor.adds(x, 0)", "t = pl.tensor.transpose(u, 0, 1)",
+                                    "r = pl.tensor.reinterpret_view(t, dtype=pl.INT32)"], lambda x: x.view(np.int32).T),
+    "flat": ("INT32", "INT16", ["u = pl.tensor.adds(x, 0)", "t = pl.tensor.transpose(u, 0, 1)",
+                                "r = pl.tensor.reinterpret_view(t, dtype=pl.INT16, shape=[32, 64])"],
+             lambda x: x.view(np.int16).reshape(32, 64)),
+    # A bare literal is FP32; the result is as wide, and rounded once.
+    "literal": ("FP16", "FP32", ["r = pl.tensor.muls(x, 0.1)"], lambda x: x.astype(np.float32) * np.float32(0.1)),
+    "typed": ("FP16", "FP16", ["r = pl.tensor.muls(x, pl.const(0.1, pl.FP16))"], lambda x: x * np.float16(0.1)),
+    "read": ("FP16", "FP32", ["u = pl.tensor.divs(x, -2.5)", "r = pl.tensor.cos(u)"],
+             lambda x: np.cos(x.astype(np.float32) / np.float32(-2.5))),
+}
+NUMPY = {"INT32": np.int32, "INT16": np.int16, "FP16": np.float16, "FP32": np.float32}
+
+
+def tensors(name, seed):
+    source, dtype, lines, reference = TENSORS[name]
+    values = np.random.default_rng(seed).integers(-9000, 9000, (16, 64))
+    x = (values / 1000 if source == "FP16" else values).astype(NUMPY[source])
+    wanted = np.ascontiguousarray(reference(x)).astype(NUMPY[dtype])
+
+    def write(parts):
+        given, y = parts.k.own(x, source), parts.k.own(np.zeros_like(wanted), dtype, True)
+        shape = list(wanted.shape)
+        parts.add("InCore", f"layout_{name}", f"x: pl.Tensor[{list(x.shape)}, pl.{source}], y: pl.InOut[pl.Tensor[{shape}, "
+                  f"pl.{dtype}]]", lines + ["y = pl.tensor.assemble(y, r, [0, 0])"])
+        parts.k.line(f"self.layout_{name}({given}, {y})")
+        parts.k.wanted_own(Result(wanted, dtype, tol=1e-5 if name == "read" else 0), y)
+    return Case(f"tensors: {name}", ["tensor.reinterpret_view", "tensor.muls"], write, "program")
+
+
+def passed(seed):
+    """The orchestration turns the tensor and looks at its bytes; a kernel takes the view."""
+    x = np.random.default_rng(seed).integers(-9000, 9000, (16, 32)).astype(np.int32)
+    wanted = np.ascontiguousarray(x.view(np.int16).T)
+
+    def write(parts):
+        given, y = parts.k.own(x, "INT32"), parts.k.own(np.zeros_like(wanted), "INT16", True)
+        parts.add("InCore", "layout_passed", "x: pl.Tensor[[64, 16], pl.INT16, pl.TensorView(stride=[1, 64], "
+                  "layout=pl.TensorLayout.DN)], y: pl.InOut[pl.Tensor[[64, 16], pl.INT16]]",
+                  ["y = pl.tensor.assemble(y, x, [0, 0])"])
+        t = parts.k.let(f"pl.tensor.transpose({given}, 0, 1)")
+        r = parts.k.let(f"pl.tensor.reinterpret_view({t}, dtype=pl.INT16)")
+        parts.k.line(f"self.layout_passed({r}, {y})")
+        parts.k.wanted_own(Result(wanted, "INT16"), y)
+    return Case("tensors: passed", ["tensor.reinterpret_view"], write, "program")
+
+
+def cases():
+    return [accumulator(), turned(), passed(50)] + [tensors(name, 40 + n) for n, name in enumerate(TENSORS)]
