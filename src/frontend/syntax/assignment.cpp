@@ -136,7 +136,8 @@ bool Reader::finish_assignment(Block& block, const Token& first, const Token& na
       auto report = diags_.report<diag::type_changed>(span(name_token), name.text(), print_type(before->type),
                                                       print_type(type));
       report.help("assign the new value to another name")
-          .note(before->span, "it was first assigned here{}{}", parts.empty() ? "" : "; what differs: ", parts);
+          .note(before->span, "it was first assigned here{}{}",
+                parts.empty() ? "" : "; what differs: ", parts);
       if (const auto pair = namesakes(before->type, type); pair.first != nullptr) {
         report.note(pair.first->span, "the first type means this '{}'", pair.first->name.text())
             .note(pair.second->span, "the type of the new value means this '{}'", pair.second->name.text());

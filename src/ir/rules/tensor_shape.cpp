@@ -285,7 +285,8 @@ const Type* rule_TensorView(const RuleCall& call) {
 namespace {
 
 // The strides of the same bytes as elements of another width.
-Dims scaled_strides(const RuleCall& call, Dims strides, std::int64_t in, std::int64_t out, std::size_t contiguous) {
+Dims scaled_strides(const RuleCall& call, Dims strides, std::int64_t in, std::int64_t out,
+                    std::size_t contiguous) {
   std::vector<const Expr*> scaled(strides.begin(), strides.end());
   for (std::size_t i = 0; i < scaled.size(); ++i) {
     if (i + 1 + contiguous == scaled.size() || in == out) continue;

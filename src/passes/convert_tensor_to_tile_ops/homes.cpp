@@ -52,7 +52,8 @@ std::optional<DType> Homes::only_assembled_as(const Var* value) const {
   const auto found = uses_.find(value);
   if (found == uses_.end() || found->second.assembled == 0) return std::nullopt;
   const Use& use = found->second;
-  return use.assembled == use.other && use.matmul + use.elements == 0 ? std::optional(use.assembled_as) : std::nullopt;
+  return use.assembled == use.other && use.matmul + use.elements == 0 ? std::optional(use.assembled_as)
+                                                                      : std::nullopt;
 }
 
 // ---- what there is -----------------------------------------------------------------------------------------------

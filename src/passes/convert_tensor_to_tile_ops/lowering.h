@@ -38,7 +38,8 @@ class Lowering : public StatementWriter {
   const Call* const call;
   const Conversion& row;
   const bool feeds_matmul;  // nothing but matrix products reads the result
-  const std::optional<DType> assembled_as;  // nothing but assembling it into tensors of this dtype reads the result
+  const std::optional<DType>
+      assembled_as;  // nothing but assembling it into tensors of this dtype reads the result
 
   std::string_view name() const {
     return call != nullptr ? op_info(call->op).name : std::string_view("tile.load");

@@ -26,9 +26,11 @@ const Expr* transpose(Lowering& op) {
 const Expr* reinterpret(Lowering& op) {
   const std::size_t along = contiguous_axis(op.tensor(0));
   const bool shaped = op.count() > 1;
-  if (along == 0 || (!shaped && byte_width(op.tensor(0)->dtype) == byte_width(op.result()->dtype))) return same_op(op);
+  if (along == 0 || (!shaped && byte_width(op.tensor(0)->dtype) == byte_width(op.result()->dtype)))
+    return same_op(op);
   if (along > 1)
-    return op.no_form("bytes that follow each other along an axis before the last two", "bytes of rows or columns",
+    return op.no_form("bytes that follow each other along an axis before the last two",
+                      "bytes of rows or columns",
                       "transpose the tensor after it has been looked at as another dtype");
   const Expr* tile = op.tile(0);
   if (tile == nullptr) return nullptr;
@@ -36,7 +38,8 @@ const Expr* reinterpret(Lowering& op) {
     return op.bind(name, OpId::tile_transpose, {value, op.index(-2), op.index(-1)});
   };
   const Expr* rows = turned("columns", tile);
-  const Expr* bytes = shaped ? same_call(op, op.row.tile, {rows, op.arg(1)}) : same_call(op, op.row.tile, {rows});
+  const Expr* bytes =
+      shaped ? same_call(op, op.row.tile, {rows, op.arg(1)}) : same_call(op, op.row.tile, {rows});
   if (shaped || bytes == nullptr) return bytes;
   return op.op(OpId::tile_transpose, {op.bind("bytes", bytes), op.index(-2), op.index(-1)});
 }
