@@ -65,7 +65,8 @@ class Writer {
   void statement(const Stmt* s, std::string_view yield_names);
   bool is_task_placeholder(const Stmt* stmt, const Stmt* next) const;
   std::string yield_names(List<const Var*> results);
-  void body(Body list, List<const Var*> results);
+  void body(Body list, List<const Var*> results, List<IterArg> carries = {});
+  bool follow_from_carries(List<const Var*> results, List<IterArg> carries) const;
   void if_stmt(const IfStmt& s);
   void for_stmt(const ForStmt& s);
   void while_stmt(const WhileStmt& s);
@@ -115,6 +116,7 @@ class Writer {
   int indent_ = 0;
   bool bare_ = false;  // the root is a function
   bool in_signature_ = false;
+  bool names_follow_ = false;  // the results' names of the innermost body: a reader knows them from its carries
   bool top_level_ = false;    // the list being printed is a function's top level
   bool typed_index_ = false;  // INDEX constants print as pl.const(v, pl.INDEX)
   bool plain_names_ = false;  // inside a composite dim: no local renaming

@@ -427,7 +427,19 @@ std::string Writer::yield_names(List<const Var*> results) {
   return names;
 }
 
-void Writer::body(Body list, List<const Var*> results) {
+// What make_results finds again where the left side of the yield is not printed.
+bool Writer::follow_from_carries(List<const Var*> results, List<IterArg> carries) const {
+  if (results.size() != carries.size()) return false;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const std::string_view carry = name(carries[i].var);
+    const std::uint32_t version = parse_auto_name(carry).version.value_or(0) + 1;
+    if (name(results[i]) != rename_auto_name(carry, NameRole::Rv, version)) return false;
+  }
+  return true;
+}
+
+void Writer::body(Body list, List<const Var*> results, List<IterArg> carries) {
+  const bool outer_follow = std::exchange(names_follow_, follow_from_carries(results, carries));
   ++indent_;
   if (list.empty()) {
     pad();
@@ -442,6 +454,7 @@ void Writer::body(Body list, List<const Var*> results) {
     statements(list, results.empty() ? std::string_view{} : std::string_view(yield_names(results)));
   }
   --indent_;
+  names_follow_ = outer_follow;
 }
 
 void Writer::if_stmt(const IfStmt& s) {
@@ -523,7 +536,7 @@ void Writer::for_stmt(const ForStmt& s) {
   }
   if (open) out_ += '}';
   out_ += "):\n";
-  body(s.body, s.return_vars);
+  body(s.body, s.return_vars, s.iter_args);
 }
 
 void Writer::while_stmt(const WhileStmt& s) {
@@ -549,7 +562,7 @@ void Writer::while_stmt(const WhileStmt& s) {
   expr(s.condition);
   out_ += ")\n";
   --indent_;
-  body(s.body, s.return_vars);
+  body(s.body, s.return_vars, s.iter_args);
 }
 
 }  // namespace pldc

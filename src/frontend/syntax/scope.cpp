@@ -178,7 +178,8 @@ void Writer::scope(const ScopeStmt& s, std::string_view yield_names, bool pass_i
         out_ += '"';
       }
       out_ += ')';
-      passes_yield = !s.manual;
+      // Names that the reader cannot find again are printed inside a manual scope too.
+      passes_yield = !s.manual || !names_follow_;
       break;
     }
     case ScopeKind::Spmd:

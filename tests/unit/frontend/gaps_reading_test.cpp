@@ -85,6 +85,18 @@ TEST_CASE("G29 an AUTO scope may stand anywhere") {
               "pl.scope():\n        return n"));
 }
 
+TEST_CASE("a yield in a manual scope names results that its loop's carries do not tell") {
+  unchanged(
+      "for i, (s,) in pl.range(4, init_values=(n,)):\n    with pl.scope(mode=pl.ScopeMode.MANUAL):\n"
+      "        t: pl.Scalar[pl.INDEX] = s + 1\n        r: pl.Scalar[pl.INDEX] = pl.yield_(t)\nreturn r");
+  unchanged(
+      "for i, (s__iter_v1,) in pl.range(4, init_values=(n,)):\n    with pl.scope(mode=pl.ScopeMode.MANUAL):\n"
+      "        t: pl.Scalar[pl.INDEX] = s__iter_v1 + 1\n        pl.yield_(t)\nreturn s__rv_v2");
+  unchanged(
+      "if n < 1:\n    with pl.scope(mode=pl.ScopeMode.MANUAL):\n        r: pl.Scalar[pl.INDEX] = pl.yield_(n)\n"
+      "else:\n    r: pl.Scalar[pl.INDEX] = pl.yield_(n)\nreturn r");
+}
+
 TEST_CASE("G30 fragments are for display: they name what they name") {
   Context c;
   const Var* n = c.var(c.name("n"), c.scalar(DType::INDEX));
