@@ -7,6 +7,7 @@
 
 #include "ir/check_op.h"
 #include "ir/describe.h"
+#include "ir/fold.h"
 #include "ir/walk.h"
 #include "support/diag/op.h"
 #include "support/diag/parse.h"
@@ -149,11 +150,28 @@ bool check_results(DiagSink& diags, const Function& function, List<const Expr*> 
 
 namespace {
 
+// The integer that an expression of constants is; nothing for another, or where it has no value.
+std::optional<std::int64_t> constant_value(const Expr* e) {
+  if (const auto* binary = dyn<Binary>(e)) {
+    const auto lhs = constant_value(binary->lhs);
+    const auto rhs = lhs ? constant_value(binary->rhs) : std::nullopt;
+    if (!rhs) return std::nullopt;
+    const FoldedInt folded = fold_int(binary->op, *lhs, *rhs);
+    return folded.good() ? std::optional(folded.value) : std::nullopt;
+  }
+  if (const auto* cast = dyn<Cast>(e)) {
+    const auto dtype = scalar_dtype(cast->type);
+    // A narrower integer may cut the value.
+    return dtype == DType::INDEX || dtype == DType::INT64 ? constant_value(cast->operand) : std::nullopt;
+  }
+  return const_int(e);
+}
+
 // The bytes of a tensor of constant shape; nothing for another, or for more than can be counted.
 std::optional<std::int64_t> constant_bytes(const TensorType* tensor) {
   std::int64_t bits = bit_width(tensor->dtype);
   for (const Expr* dim : tensor->shape) {
-    const auto extent = const_int(dim);
+    const auto extent = constant_value(dim);
     if (!extent || *extent < 0 || __builtin_mul_overflow(bits, *extent, &bits)) return std::nullopt;
   }
   return bits / 8 + (bits % 8 != 0 ? 1 : 0);
@@ -168,7 +186,7 @@ bool check_windows(DiagSink& diags, const Program* program) {
     const auto buffer = buffers.find(call->args[0]);
     const auto* tensor = dyn<TensorType>(call->type);
     if (buffer == buffers.end() || tensor == nullptr) return;
-    const auto size = const_int(buffer->second->args[0]);
+    const auto size = constant_value(buffer->second->args[0]);
     const auto bytes = constant_bytes(tensor);
     if (!size || !bytes || *bytes <= *size) return;
     diags.report<diag::window_size>(call->span, describe(tensor), *bytes, *size)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "support/diag/op.h"
 #include "support/diag/verify.h"
 
 namespace pldc::match {
@@ -68,6 +69,8 @@ void Findings::report(DiagSink& diags) const {
     PLDC_SAY(match_order)
     PLDC_SAY(match_peer)
     PLDC_SAY(match_cell)
+    PLDC_SAY(match_zero)
+    PLDC_SAY(window_size)
 #undef PLDC_SAY
   }
 }

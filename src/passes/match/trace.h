@@ -24,6 +24,8 @@ struct Domain {
 struct Allocation {
   std::string name;
   std::size_t domain = 0;
+  std::optional<std::int64_t> bytes;  // of each rank
+  Span place;
   // Something that is not known may notify or wait here, or write over the cells: nothing can be said.
   bool uncertain = false;
   bool read = false;        // as data: a notify may be meant for a reader

@@ -7,6 +7,7 @@
 #include "ir/check_op.h"
 #include "ir/walk.h"
 #include "passes/match/ops.h"
+#include "support/diag/pass.h"
 #include "support/diag/verify.h"
 
 namespace pldc::match {
@@ -17,6 +18,8 @@ constexpr std::uint64_t kSilentTrips = 1024;
 // Blocks of one launch that are told apart.
 constexpr std::int64_t kMaxBlocks = 256;
 constexpr std::size_t kMaxEvents = 400'000;
+// The context of a rank holds the addresses of so many peers.
+constexpr std::size_t kMaxDomainRanks = 64;
 
 // Whether a loop runs more than kSilentTrips times.
 bool runs_long(std::int64_t first, std::int64_t end, std::int64_t stride) {
@@ -66,6 +69,8 @@ bool Unroller::run(const Function* host, Trace& trace) {
         break;
       case GivenUp::Why::Recursion:
         diags_.report<diag::match_limit>(stop.place, host->name.text(), "64 nested calls");
+        break;
+      case GivenUp::Why::Reported:
         break;
     }
     return false;
@@ -187,7 +192,9 @@ Unroller::Flow Unroller::exec_uncertain_loop(Frame& f, List<IterArg> args, List<
 Unroller::Flow Unroller::exec_for(Frame& f, const ForStmt* loop) {
   const auto first = integer(f, loop->start);
   const Value end = eval(f, loop->stop);
-  const auto stride = integer(f, loop->step);
+  const Value step_value = eval(f, loop->step);
+  refuse_zero(f, loop->step, step_value, "the step of a loop");
+  const auto stride = step_value.integer();
   const bool known = first && end.integer() && stride && *stride != 0;
   const bool numbers = std::any_of(loop->return_vars.begin(), loop->return_vars.end(), is_number);
   const bool silent = !tells(loop->body);
@@ -345,6 +352,13 @@ void Unroller::open_domain(const ScopeStmt* scope) {
   }
   for (std::int64_t d = 0; scope->devices.empty() && d < static_cast<std::int64_t>(options_.ranks); ++d) {
     domain.devices.push_back(d);
+  }
+  if (domain.devices.size() > kMaxDomainRanks) {
+    diags_
+        .report<diag::domain_too_large>(scope->span.valid() ? scope->span : host_->name_span,
+                                        domain.devices.size(), kMaxDomainRanks)
+        .help("run it on at most {} devices, or use a part of them", kMaxDomainRanks);
+    throw GivenUp{GivenUp::Why::Reported, scope->span, {}};
   }
   for (const WindowSlot& slot : scope->slots) {
     if (slot.base == nullptr) continue;

@@ -22,7 +22,8 @@ struct GivenUp {
     Limit,     // more statements than the limit; `place` is the loop that runs then
     Data,      // what is not known decides whether the rest runs at all
     Ranks,     // the program is made for another number of ranks: `text` says which
-    Recursion  // calls that go too deep
+    Recursion,  // calls that go too deep
+    Reported   // a finding says what ends the program here
   };
   Why why;
   Span place;
@@ -81,6 +82,10 @@ class Unroller {
     Extents extents(std::string_view operand) const;
   };
   Value eval(Frame& f, const Expr* e);
+  Value eval_binary(Frame& f, const Binary* e);
+  // Ends the match if what the program does here has no meaning for a divisor or a step of 0.
+  void refuse_zero(const Frame& f, const Expr* e, const Value& value, std::string_view what);
+  void check_size(const OpCall& window, const View& view);
   Value eval_op(Frame& f, const OpCall& op);
   // What asks for ranks, windows, extents and blocks; nothing for other ops.
   std::optional<Value> eval_query(Frame& f, const OpCall& op);

@@ -4,6 +4,7 @@
 #include "ir/check_op.h"
 #include "passes/match/ops.h"
 #include "passes/match/unroll.h"
+#include "support/diag/op.h"
 #include "support/diag/verify.h"
 
 namespace pldc::match {
@@ -38,12 +39,8 @@ Value Unroller::eval(Frame& f, const Expr* e) {
       return Value::of(static_cast<const ConstBool*>(e)->value ? 1 : 0);
     case ExprKind::ConstFloat:
       return {};
-    case ExprKind::Binary: {
-      const auto* binary = static_cast<const Binary*>(e);
-      const Value lhs = eval(f, binary->lhs);
-      const Value rhs = eval(f, binary->rhs);
-      return binary_value(binary->op, lhs, rhs, binary->lhs->type, e->type);
-    }
+    case ExprKind::Binary:
+      return eval_binary(f, static_cast<const Binary*>(e));
     case ExprKind::Unary: {
       const auto* unary = static_cast<const Unary*>(e);
       return unary_value(unary->op, eval(f, unary->operand), e->type);
@@ -74,6 +71,55 @@ Value Unroller::eval(Frame& f, const Expr* e) {
   return {};
 }
 
+Value Unroller::eval_binary(Frame& f, const Binary* e) {
+  const Value lhs = eval(f, e->lhs);
+  if (!is_logical(e->op)) {
+    const Value rhs = eval(f, e->rhs);
+    if (e->op == BinaryOp::FloorDiv || e->op == BinaryOp::FloorMod) {
+      refuse_zero(f, e->rhs, rhs, e->op == BinaryOp::FloorDiv ? "the divisor of '//'" : "the divisor of '%'");
+    }
+    return binary_value(e->op, lhs, rhs, e->lhs->type, e->type);
+  }
+  // The second operand of `and` and `or` is asked only if the first one leaves it open.
+  const auto first = lhs.integer();
+  if (first && e->op != BinaryOp::Xor && (*first != 0) == (e->op == BinaryOp::Or)) {
+    return Value::of(e->op == BinaryOp::Or ? 1 : 0);
+  }
+  const bool open = !first && e->op != BinaryOp::Xor;
+  if (open) ++uncertain_;
+  const Value rhs = eval(f, e->rhs);
+  if (open) --uncertain_;
+  return binary_value(e->op, lhs, rhs, e->lhs->type, e->type);
+}
+
+void Unroller::refuse_zero(const Frame& f, const Expr* e, const Value& value, std::string_view what) {
+  if (value.integer() != 0 || uncertain()) return;
+  const std::string where = f.host() ? "in the host function" : fmt::format("on device {}", f.device);
+  findings_.add<diag::match_zero>(place_of(e), std::max<std::int64_t>(f.device, 0),
+                                  {std::string(what), where},
+                                  "guard it with an if, or use another value");
+  throw GivenUp{GivenUp::Why::Reported, place_of(e), {}};
+}
+
+// The shape may depend on the number of ranks, so the reader could not compare.
+void Unroller::check_size(const OpCall& window, const View& view) {
+  const Allocation& allocation = trace_->allocations[view.allocation];
+  std::int64_t bits = bit_width(view.dtype);
+  for (const auto& extent : view.shape) {
+    if (!extent || *extent < 0 || __builtin_mul_overflow(bits, *extent, &bits)) return;
+  }
+  const std::int64_t bytes = bits / 8 + (bits % 8 != 0 ? 1 : 0);
+  if (!allocation.bytes || bytes <= *allocation.bytes || uncertain()) return;
+  std::string shape;
+  for (const auto& extent : view.shape) shape += (shape.empty() ? "" : ", ") + std::to_string(*extent);
+  auto& finding =
+      findings_.add<diag::window_size>(place_of(window.call), 0,
+                                       {fmt::format("a DistributedTensor {} [{}]", name_of(view.dtype), shape),
+                                        std::to_string(bytes), std::to_string(*allocation.bytes)},
+                                       "allocate as much as the window needs, or make a smaller window");
+  if (finding.notes.empty()) finding.notes.emplace_back(allocation.place, "the buffer is allocated here");
+}
+
 Value Unroller::rank(const Frame& f, const Value& context) const {
   if (context.kind != ValueKind::Context || f.device < 0) return {};
   const auto rank = trace_->domains[static_cast<std::size_t>(context.number)].rank_of(f.device);
@@ -81,8 +127,12 @@ Value Unroller::rank(const Frame& f, const Value& context) const {
 }
 
 Value Unroller::allocate(Frame& f, const Call* call, const Var* base) {
-  for (const Expr* arg : call->args) eval(f, arg);
+  const auto bytes = call->args.empty() ? std::nullopt : integer(f, call->args[0]);
   const auto found = allocation_of_.find(base);
+  if (found != allocation_of_.end()) {
+    trace_->allocations[found->second].bytes = bytes;
+    trace_->allocations[found->second].place = place_of(call);
+  }
   return found != allocation_of_.end()
              ? Value::of(static_cast<std::int64_t>(found->second), ValueKind::Buffer)
              : Value{};
@@ -184,6 +234,7 @@ std::optional<Value> Unroller::eval_query(Frame& f, const OpCall& op) {
     view.dtype = type->dtype;
     view.shape = op.extents("shape");
     pack(view);
+    check_size(op, view);
     return Value::of(std::move(view));
   }
   if (id == OpId::tensor_dim) {

@@ -1,0 +1,1 @@
+check --ranks 65 %s
