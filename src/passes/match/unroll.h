@@ -19,11 +19,11 @@ namespace pldc::match {
 // Why a host function could not be unrolled to the end; thrown inside of the Unroller only.
 struct GivenUp {
   enum class Why : std::uint8_t {
-    Limit,     // more statements than the limit; `place` is the loop that runs then
-    Data,      // what is not known decides whether the rest runs at all
-    Ranks,     // the program is made for another number of ranks: `text` says which
+    Limit,      // more statements than the limit; `place` is the loop that runs then
+    Data,       // what is not known decides whether the rest runs at all
+    Ranks,      // the program is made for another number of ranks: `text` says which
     Recursion,  // calls that go too deep
-    Reported   // a finding says what ends the program here
+    Reported    // a finding says what ends the program here
   };
   Why why;
   Span place;

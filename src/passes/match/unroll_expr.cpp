@@ -96,8 +96,7 @@ void Unroller::refuse_zero(const Frame& f, const Expr* e, const Value& value, st
   if (value.integer() != 0 || uncertain()) return;
   const std::string where = f.host() ? "in the host function" : fmt::format("on device {}", f.device);
   findings_.add<diag::match_zero>(place_of(e), std::max<std::int64_t>(f.device, 0),
-                                  {std::string(what), where},
-                                  "guard it with an if, or use another value");
+                                  {std::string(what), where}, "guard it with an if, or use another value");
   throw GivenUp{GivenUp::Why::Reported, place_of(e), {}};
 }
 
@@ -112,11 +111,11 @@ void Unroller::check_size(const OpCall& window, const View& view) {
   if (!allocation.bytes || bytes <= *allocation.bytes || uncertain()) return;
   std::string shape;
   for (const auto& extent : view.shape) shape += (shape.empty() ? "" : ", ") + std::to_string(*extent);
-  auto& finding =
-      findings_.add<diag::window_size>(place_of(window.call), 0,
-                                       {fmt::format("a DistributedTensor {} [{}]", name_of(view.dtype), shape),
-                                        std::to_string(bytes), std::to_string(*allocation.bytes)},
-                                       "allocate as much as the window needs, or make a smaller window");
+  auto& finding = findings_.add<diag::window_size>(
+      place_of(window.call), 0,
+      {fmt::format("a DistributedTensor {} [{}]", name_of(view.dtype), shape), std::to_string(bytes),
+       std::to_string(*allocation.bytes)},
+      "allocate as much as the window needs, or make a smaller window");
   if (finding.notes.empty()) finding.notes.emplace_back(allocation.place, "the buffer is allocated here");
 }
 

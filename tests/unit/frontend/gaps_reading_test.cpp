@@ -93,7 +93,8 @@ TEST_CASE("a yield in a manual scope names results that its loop's carries do no
       "for i, (s__iter_v1,) in pl.range(4, init_values=(n,)):\n    with pl.scope(mode=pl.ScopeMode.MANUAL):\n"
       "        t: pl.Scalar[pl.INDEX] = s__iter_v1 + 1\n        pl.yield_(t)\nreturn s__rv_v2");
   unchanged(
-      "if n < 1:\n    with pl.scope(mode=pl.ScopeMode.MANUAL):\n        r: pl.Scalar[pl.INDEX] = pl.yield_(n)\n"
+      "if n < 1:\n    with pl.scope(mode=pl.ScopeMode.MANUAL):\n        r: pl.Scalar[pl.INDEX] = "
+      "pl.yield_(n)\n"
       "else:\n    r: pl.Scalar[pl.INDEX] = pl.yield_(n)\nreturn r");
 }
 
