@@ -141,14 +141,27 @@ class Mpi:
             return
         text = mpi_programs.HOST_MEMORY
         self.as_sim("host_memory", text, ("y", "z"), (4,), "--entry=shared")
+        self.as_sim("host_memory", text, ("u",), (3,), "--entry=own")
         line = 1 + [n for n, part in enumerate(text.split("\n")) if "self.add(t[0]" in part][0]
         binary = self.build("host_memory", text)
         self.says("read of another rank's result", self.run(4, binary, "--random", "--entry=unknown"), 1,
-                  *[f"error: rank {r}: host_memory.pld:{line}: this dispatch reads what the one of rank 0 in line {line - 4} has "
-                    "written to y" for r in range(4)])
+                  *[f"error: rank {r}: " for r in range(4)],
+                  f"host_memory.pld:{line}: this dispatch reads what the one of rank 0 in line {line - 4} has written to y")
         for name, what in (("one_place", "write different values to one place of"), ("added", "write, with atomic adds,")):
             self.says(name, self.run(4, binary, "--random", f"--entry={name}"), 1,
-                      *[f"error: rank {r}: host_memory.pld:" for r in range(4)], f"the dispatches of several ranks {what} z")
+                      *[f"error: rank {r}: " for r in range(4)], f"the dispatches of several ranks {what} z")
+        x, u = programs.numbers([4, 1, 32], np.float32, 1), programs.numbers([3, 4, 32], np.float32, 2)
+        np.save(self.work / "x.npy", x)
+        for r in range(4):
+            np.save(self.work / f"u{r}.npy", u[:, r])
+        np.save(self.work / "u.npy", u)
+        for given, out in (("u{rank}.npy", "v{rank}.npy"), ("u{rank}.npy", "v.npy"), ("u.npy", "w{rank}.npy")):
+            ran = self.run(4, binary, "--entry=own", f"--in=x={self.work}/x.npy", f"--in=u={self.work}/{given}",
+                           f"--out=u={self.work}/{out}")
+            names = [out.replace("{rank}", str(r)) for r in range(4 if "{" in out else 1)]
+            good = ran.returncode == 0 and np.array_equal(
+                np.concatenate([np.load(self.work / name) for name in names], 1), u + x[:, 0])
+            self.check(good, f"{given} to {out}", ran.stderr)
         if self.options.full:
             self.as_sim("adds", mpi_programs.ADDS, ("y", "z", "j", "t"), (2, 3, 4))
 
@@ -223,6 +236,16 @@ class Mpi:
         good = ran.returncode == 0 and all(
             np.array_equal(np.load(self.work / f"ys{r}.npy"), xs.sum(0)[None]) for r in range(3))
         self.check(good, "a file for each rank", ran.stderr)
+        # Rank 0 reads for all: nobody else has the file.
+        here = self.work / "rank0"
+        here.mkdir(exist_ok=True)
+        np.save(here / "all.npy", xs)
+        words = [binary, "--in=xs=all.npy", "--out=ys=sum.npy"]
+        ran = self.run(1, "-wdir", here, *words, ":", "-n", "2", "-wdir", self.work, *words)
+        good = ran.returncode == 0 and np.array_equal(np.load(here / "sum.npy"), np.tile(xs.sum(0), (3, 1, 1)))
+        self.check(good and not (self.work / "sum.npy").exists(), "a file that only rank 0 has", ran.stderr)
+        ran = self.run(3, binary, f"--in=xs={here}/all.npy", f"--expect=ys={self.work}/no-such-{{rank}}.npy")
+        self.says("files that are missing", ran, 1, *[f"error: rank {r}: " for r in range(3)], "no-such-2.npy: cannot be read")
         np.save(self.work / "ys1.npy", xs.sum(0)[None] + 1)
         ran = self.run(3, binary, f"--in=xs={self.work}/xs{{rank}}.npy", f"--expect=ys={self.work}/ys{{rank}}.npy")
         self.says("one rank's result differs", ran, 4, "ys1.npy in 256 of 256 elements")

@@ -116,4 +116,10 @@ class HostMemory:
     "    t = y",
     "self.add(t[0], y[1], device=1)",
 ) + _host("one_place", "for r in pl.range(4):", "    self.put_first(x[r], z, r, device=r)") + _host(
-    "added", "for r in pl.range(4):", "    self.add_first(x[r], z, r, device=r)")
+    "added", "for r in pl.range(4):", "    self.add_first(x[r], z, r, device=r)") + '''
+    @pl.function(level=pl.Level.HOST, role=pl.Role.Orchestrator)
+    def own(self, x: pl.Tensor[[4, 1, 32], pl.FP32], u: pl.InOut[pl.Tensor[[3, 4, 32], pl.FP32]]):
+        for r in pl.range(pld.world_size()):
+            for k in pl.range(3):
+                self.add(x[r], u[k:k + 1, r], device=r)
+'''

@@ -90,9 +90,10 @@ void entry_tables(const HostEntry& entry, const Places& places, CppText& out, Cp
     out.open(fmt::format("constexpr pld::ParamInfo {}[] =", params));
     for (std::size_t i = 0; i < entry.params.size(); ++i) {
       const HostParam& p = entry.params[i];
-      out.line(fmt::format("  {{{}, pld::Dir::{}, {}, {}, {}, {}}},", cpp_string(p.name),
+      out.line(fmt::format("  {{{}, pld::Dir::{}, {}, {}, {}, {}{}}},", cpp_string(p.name),
                            kDirections[static_cast<std::size_t>(p.direction)], host_dtype(p.dtype),
-                           p.scalar ? "true" : "false", dims[i], place_text(p.place, places)));
+                           p.scalar ? "true" : "false", dims[i], place_text(p.place, places),
+                           p.own_axis < 0 ? "" : fmt::format(", {}", p.own_axis)));
     }
     out.close(";");
   }

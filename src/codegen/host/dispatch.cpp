@@ -222,6 +222,21 @@ void HostEmitter::collect_accesses(Body list, std::vector<HostAccess>& out) cons
   });
 }
 
+void HostEmitter::note_parts(const std::vector<HostAccess>& accesses) {
+  for (const HostAccess& a : accesses) {
+    whole_ = whole_ || a.unknown;
+    const int axis = own_axis(a);
+    const auto [known, fresh] = parts_.try_emplace(a.root, axis);
+    if (known->second != axis) known->second = -1;
+  }
+}
+
+void HostEmitter::note_whole(const Expr* tensor) {
+  HostAccess a = access(tensor, env_.ir.const_int(0));
+  a.offsets.clear();
+  note_parts({a});
+}
+
 // Every rank of --target=mpi has host memory of its own: what another one's dispatch wrote is not there.
 void HostEmitter::check_own_memory(const std::vector<HostAccess>& accesses, Span span) {
   for (const HostAccess& now : accesses) {
@@ -254,6 +269,7 @@ void HostEmitter::dispatch(const Function* callee, const Expr* call, Span span) 
   out_.line();
   out_.comment(brief(call));
   if (env_.processes) check_own_memory(touched, span);
+  note_parts(touched);
   sync_if(hazards_.conflict(touched));
   hazards_.add(touched);
   const std::string device = device_text(device_of(call));
@@ -400,6 +416,7 @@ void HostEmitter::sub_worker(const Function* callee, const Expr* call, Span span
       if ((p.kind == ParamKind::Tensor) != tensors || p.position >= args.size()) continue;
       const Expr* arg = args[p.position];
       if (tensors && is_plain_tensor(arg->type)) {
+        note_whole(arg);
         out_.line(fmt::format("{}.{}({});", a, adder(callee, call, p.position), tensor(arg)));
       } else if (p.kind == ParamKind::Scalar) {
         const DType dtype = scalar_dtype(p.param->var->type).value_or(DType::INDEX);

@@ -60,6 +60,9 @@ class HostEmitter final : public FunctionEmitter {
   HostAccess access(const Expr* value, const Expr* device) const;
   const Expr* resolved(const Expr* value) const;
   void collect_accesses(Body body, std::vector<HostAccess>& out) const;
+  // For the parameters of which every device uses its own part only.
+  void note_parts(const std::vector<HostAccess>& accesses);
+  void note_whole(const Expr* tensor);
   void check_own_memory(const std::vector<HostAccess>& accesses, Span span);
   std::string_view adder(const Function* callee, const Expr* call, std::size_t index) const;
   std::string place(Span span) const;
@@ -78,6 +81,8 @@ class HostEmitter final : public FunctionEmitter {
   ChipTable& chips_;
   HostEntry& entry_;
   HostHazards hazards_;
+  std::unordered_map<const Var*, int> parts_;  // own axes of tensors, -1: more of it is used
+  bool whole_ = false;                         // some access may be to any tensor
   bool world_size_used_ = false;
   std::vector<std::string> domain_names_;  // C++ names, parallel to entry_.domains
   struct SlotRef {

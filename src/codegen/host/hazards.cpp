@@ -47,6 +47,15 @@ bool apart(const HostAccess& a, const HostAccess& b) {
 
 }  // namespace
 
+int own_axis(const HostAccess& access) {
+  for (std::size_t i = 0; i < access.offsets.size() && !access.unknown; ++i) {
+    const bool own = factor(access.offsets[i], access.device) == 1 ||
+                     (const_int(access.device) && const_int(access.offsets[i]) == const_int(access.device));
+    if (own && const_int(access.extents[i]) == 1) return static_cast<int>(i);
+  }
+  return -1;
+}
+
 bool HostHazards::conflict(const std::vector<HostAccess>& accesses) const {
   for (const HostAccess& now : accesses) {
     for (const HostAccess& before : pending_) {

@@ -21,6 +21,9 @@ struct HostAccess {
   bool unknown = false;  // the root is one of several tensors
 };
 
+// The axis along which the device uses its own index only, as in x[r] with device=r; -1: there is none.
+int own_axis(const HostAccess& access);
+
 class HostHazards {
  public:
   // Whether one of the accesses has to wait for a dispatch before.

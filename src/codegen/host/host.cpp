@@ -28,6 +28,10 @@ bool HostEmitter::run(const Function* function) {
   for (const Param& p : function->params) names_.declare(p.var);
   out_ = CppText(1);
   body(function->body, true);
+  for (std::size_t i = 0; env_.processes && !whole_ && i < function->params.size(); ++i) {
+    const auto part = parts_.find(function->params[i].var);
+    if (part != parts_.end() && i < entry_.params.size()) entry_.params[i].own_axis = part->second;
+  }
   entry_.text = finish(out_.take());
   return !failed();
 }

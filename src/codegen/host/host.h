@@ -41,6 +41,7 @@ struct HostParam {
   bool scalar = false;
   std::vector<HostDim> dims;
   Span place;
+  int own_axis = -1;  // every device uses only its own index along this axis; with ranks as processes
 };
 struct HostSlot {
   std::string name;

@@ -13,6 +13,7 @@ constexpr std::size_t kMaxAxes = 8;
 }  // namespace
 
 std::string HostEmitter::element(const Call* call) {
+  note_whole(call->args[0]);
   const auto* type = dyn<TensorType>(call->args[0]->type);
   const DType dtype = type != nullptr ? type->dtype : DType::FP32;
   return fmt::format("{}.at<{}>({})", tensor(call->args[0]), cpp_memory_type(dtype), extents(call->args[1]));
@@ -124,6 +125,8 @@ void HostEmitter::assemble(const Call* call, Span span) {
     extents_text += fmt::format("{}{}", i == 0 ? "" : ", ",
                                 extent ? std::to_string(*extent) : fmt::format("{}.dim({})", part_text, i));
   }
+  note_whole(call->args[0]);
+  note_whole(call->args[1]);
   out_.line();
   out_.comment(brief(call));
   sync_if(true);

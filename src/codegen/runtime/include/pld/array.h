@@ -22,6 +22,14 @@ class Array {
     reserve(n);
     for (; size_ < n; ++size_) new (data_ + size_) T(first[size_]);
   }
+  // n zeros that take no memory until they are changed.
+  static Array zeros(size_t n) {
+    static_assert(__is_trivially_constructible(T) && alignof(T) <= 16);
+    Array a;
+    a.data_ = static_cast<T*>(grow_zeros(n * sizeof(T)));
+    a.size_ = a.capacity_ = n;
+    return a;
+  }
   // std::vector of whoever uses this as a library.
   template <class V, class = decltype(static_cast<const V*>(nullptr)->capacity())>
   Array(const V& v) : Array(v.data(), v.size()) {}  // NOLINT: implicit on purpose

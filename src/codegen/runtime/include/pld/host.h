@@ -145,6 +145,8 @@ struct RunOptions {
   bool trace = false;           // what ThreadHost::trace() tells
   bool seeded = false;  // host, ranks and cores are fibers of the calling thread, in an order drawn from seed
   uint64_t seed = 0;
+  // With a process per rank: rank 0 gets the results of all in parameters of which every rank has its own part.
+  bool gather = true;
 };
 
 // Ranks as threads of this process.

@@ -66,6 +66,7 @@ struct ParamInfo {
   bool scalar;
   List<DimInfo> dims;
   Place place;
+  int own_axis = -1;  // every rank uses only its own index along this axis (--target=mpi); -1: more
 };
 
 // A collective whose signal serves a fixed number of ranks.

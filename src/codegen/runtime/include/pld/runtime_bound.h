@@ -16,8 +16,41 @@ struct Bound {
   const ParamInfo* info;
   Text file;  // of --in, empty: none
   Array<int64_t> shape;
-  Array<unsigned char> initial;  // packed; empty: zeros
+  Array<unsigned char> initial;  // packed; empty: zeros; of a part, if this process has no more
   Array<unsigned char> data;
+};
+
+// Of a packed tensor what has one index along one axis. Without such an axis: all of it.
+struct Part {
+  size_t inner;  // bytes behind the axis
+  size_t outer;  // how often they stand there
+  size_t step;   // bytes from one time to the next
+  size_t first;
+  Part(const Array<int64_t>& shape, DType dtype, int64_t axis, int64_t index)
+      : inner(0), outer(1), step(0), first(0) {
+    inner = static_cast<size_t>(size_of(dtype));
+    for (size_t i = 0; i < shape.size(); ++i) {
+      if (static_cast<int64_t>(i) < axis) outer *= static_cast<size_t>(shape[i]);
+      if (static_cast<int64_t>(i) > axis) inner *= static_cast<size_t>(shape[i]);
+    }
+    step = inner;
+    if (axis < 0) return;
+    step = inner * static_cast<size_t>(shape[static_cast<size_t>(axis)]);
+    first = inner * static_cast<size_t>(index);
+    if (first >= step) outer = 0;  // there is no such index
+  }
+  size_t bytes() const { return inner * outer; }
+  void take(unsigned char* part, const unsigned char* all) const {
+    for (size_t o = 0; o < outer && inner != 0; ++o)
+      std::memcpy(part + o * inner, all + first + o * step, inner);
+  }
+  void give(const unsigned char* part, unsigned char* all) const {
+    for (size_t o = 0; o < outer && inner != 0; ++o)
+      std::memcpy(all + first + o * step, part + o * inner, inner);
+  }
+  void clear(unsigned char* all) const {
+    for (size_t o = 0; o < outer && inner != 0; ++o) std::memset(all + first + o * step, 0, inner);
+  }
 };
 
 Text extents(const Array<int64_t>& shape) {

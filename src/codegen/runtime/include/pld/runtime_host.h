@@ -450,6 +450,7 @@ void ThreadHost::run(const EntryInfo& entry, Params& params) {
           {static_cast<const char*>(t.data), span * size_of(t.dtype), text("parameter %s", p.name), -1});
     }
   }
+  if constexpr (remote::enabled) m.note_parted(entry, params);
   at(0);
   try {
     entry.run(*this, params);
@@ -464,7 +465,10 @@ void ThreadHost::run(const EntryInfo& entry, Params& params) {
     throw;
   }
   sync();
-  if constexpr (remote::enabled) remote::meet(m);  // before anybody resets a window
+  if constexpr (remote::enabled) {
+    remote::meet(m);  // before anybody resets a window
+    if (m.options.gather) m.gather();
+  }
   {
     const Lock lock(m.mutex);
     m.deadline_ns = 0;

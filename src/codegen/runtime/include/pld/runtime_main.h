@@ -273,15 +273,8 @@ class Program {
       }
       uint64_t bytes = static_cast<uint64_t>(size_of(p.dtype));
       for (int64_t e : b.shape) bytes *= static_cast<uint64_t>(e);
-      b.data.resize(static_cast<size_t>(bytes));
-      if (b.file.empty() && p.dir != Dir::out) {
-        b.initial.resize(b.data.size());
-        const uint64_t stream = fill::stream(options_.seed, p.name);
-        const size_t step = static_cast<size_t>(size_of(p.dtype));
-        for (size_t i = 0; i * step < b.initial.size(); ++i) {
-          fill::store(p.dtype, fill::value(p.dtype, stream, i), &b.initial[i * step]);
-        }
-      }
+      b.data = Array<unsigned char>::zeros(static_cast<size_t>(bytes));
+      if (b.file.empty() && p.dir != Dir::out) fill_random(b);
       Tensor t;
       t.data = b.data.data();
       t.dtype = p.dtype;
@@ -297,6 +290,30 @@ class Program {
       params_.bind(p.name, t);
     }
     for (const Symbol& s : symbols_) params_.bind_dim(s.name.c_str(), s.value);
+  }
+
+  void fill_random(Bound& b) const {
+    const DType d = b.info->dtype;
+    const Part part = part_here(*b.info, b.shape);
+    b.initial.resize(part.bytes());
+    const uint64_t stream = fill::stream(options_.seed, b.info->name);
+    const size_t step = static_cast<size_t>(size_of(d)), row = part.inner / step;
+    for (size_t i = 0; i * step < b.initial.size(); ++i) {
+      const size_t at = (part.first + i / row * part.step) / step + i % row;
+      fill::store(d, fill::value(d, stream, at), &b.initial[i * step]);
+    }
+  }
+
+  // What the parameters hold when a run begins.
+  void reset() {
+    for (Bound& b : bound_) {
+      const Part part = part_here(*b.info, b.shape);
+      if (b.initial.empty()) {
+        part.clear(b.data.data());
+      } else {
+        part.give(b.initial.data(), b.data.data());
+      }
+    }
   }
 
   uint64_t parse_scalar(const ParamInfo& p, const Text& value) const {
@@ -360,20 +377,17 @@ class Program {
     o.check_races = options_.check_races;
     o.trace = !options_.trace.empty();
     o.seeded = options_.seeded;
+    o.gather = false;
+    for (const auto* list : {&options_.out, &options_.expect}) {
+      for (const NameFile& n : *list) o.gather = o.gather || !names_rank(n.file);
+    }
     Array<double> times;
     Owned<ThreadHost> host;
     for (int64_t i = 0; i < options_.repeat * options_.schedules; ++i) {
       o.seed = options_.order_seed + static_cast<uint64_t>(i % options_.schedules);
       // An order must not depend on the runs before.
       if (host == nullptr || options_.seeded) host.reset(new ThreadHost(program_, o));
-      for (Bound& b : bound_) {
-        if (b.data.empty()) continue;
-        if (b.initial.empty()) {
-          std::memset(b.data.data(), 0, b.data.size());
-        } else {
-          std::memcpy(b.data.data(), b.initial.data(), b.data.size());
-        }
-      }
+      reset();
       const int64_t start = now_ns();
       try {
         host->run(*entry_, params_);
@@ -461,9 +475,8 @@ class Program {
 
   // What goes to a file: all of it, or the part of this rank.
   Bound written(const NameFile& n) const {
-    Bound b = output(n.name);
-    if (names_rank(n.file)) cut_part(*b.info, where(*b.info), n.file, b.shape, b.data);
-    return b;
+    const Bound& all = output(n.name);
+    return names_rank(n.file) ? own_part(all, where(*all.info), n.file) : all;
   }
 
   // Returns whether the values agree; the first difference and the number of differences go to stderr.

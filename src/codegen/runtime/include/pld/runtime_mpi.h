@@ -152,4 +152,18 @@ void broadcast(void* data, size_t bytes, int64_t from) {
               world);
 }
 
+void transfer(void* data, size_t bytes, int64_t from, int64_t to) {
+  if (from == to || (me != from && me != to)) return;
+  const Lock lock(calls);
+  auto* p = static_cast<char*>(data);
+  for (auto left = static_cast<int64_t>(bytes); left > 0; left -= kMessage, p += kMessage) {
+    const int size = static_cast<int>(left < kMessage ? left : kMessage);
+    if (me == from) {
+      MPI_Send(p, size, MPI_BYTE, static_cast<int>(to), 0, world);
+    } else {
+      MPI_Recv(p, size, MPI_BYTE, static_cast<int>(from), 0, world, MPI_STATUS_IGNORE);
+    }
+  }
+}
+
 }  // namespace pld::remote

@@ -153,11 +153,16 @@ int agree(int code) {
 }
 
 int leave(const Text& message, int code) {
-  if (me == 0 && !message.empty()) std::fprintf(stderr, "error: %s\n", message.c_str());
-  return leave(code);
-}
-
-int leave(int code) {
+  uint64_t own = message.empty() ? 0 : mix(1, message.data(), message.size());
+  Array<uint64_t> all(static_cast<size_t>(count));
+  MPI_Allgather(&own, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, world);
+  bool says = !message.empty(), common = true;
+  for (size_t r = 0; r < all.size(); ++r) {
+    common = common && all[r] == own;
+    if (r < static_cast<size_t>(me) && all[r] == own) says = false;
+  }
+  if (says)
+    std::fprintf(stderr, "error: %s%s\n", common ? "" : text("rank %d: ", me).c_str(), message.c_str());
   std::fflush(nullptr);
   code = agree(code);
   const Lock lock(calls);

@@ -4,6 +4,7 @@
 // the name has `{rank}`. Included by launcher.cpp only.
 #pragma once
 #include "pld/npy.h"
+#include "pld/runtime_bound.h"
 #include "pld/runtime_options.h"
 #include "pld/runtime_remote.h"
 
@@ -16,7 +17,8 @@ bool names_rank(const Text&) { return false; }
 const Text& own_file(const Text& file) { return file; }
 Text rank_text() { return {}; }
 npy::Values read_input(const ParamInfo&, const Text& file, const Text&) { return npy::read(file); }
-void cut_part(const ParamInfo&, const Text&, const Text&, Array<int64_t>&, Array<unsigned char>&) {}
+Bound own_part(const Bound& all, const Text&, const Text&) { return all; }
+Part part_here(const ParamInfo& p, const Array<int64_t>& shape) { return {shape, p.dtype, -1, 0}; }
 #else
 constexpr const char* kRankMark = "{rank}";
 
@@ -57,6 +59,7 @@ void use_processes(Options& o) {
 
 // The axis that the rank indexes, -1: none.
 int64_t rank_axis(const ParamInfo& p) {
+  if (p.own_axis >= 0) return p.own_axis;
   for (int64_t i = 0; i < p.dims.count; ++i) {
     if (p.dims[i].per_rank) return i;
   }
@@ -76,7 +79,15 @@ void share_text(Text& t, int64_t from) {
   t = Text(bytes.data(), bytes.size());
 }
 
-// What `from` reads, on every rank; so is its error.
+// Whether this process has all of the parameter: rank 0 has that of results, which it writes.
+bool has_all(const ParamInfo& p) { return p.own_axis < 0 || (remote::rank() == 0 && p.dir != Dir::in); }
+
+// What of a parameter this process has.
+Part part_here(const ParamInfo& p, const Array<int64_t>& shape) {
+  return {shape, p.dtype, has_all(p) ? -1 : p.own_axis, remote::rank()};
+}
+
+// What `from` reads: its dtype and shape on every rank, the elements on that one only. So is its error.
 npy::Values read_on(const Text& file, int64_t from) {
   npy::Values a;
   Text error;
@@ -92,21 +103,30 @@ npy::Values read_on(const Text& file, int64_t from) {
     throw Error(from == 0 ? error : error + text(" (rank %lld)", static_cast<long long>(from)));
   share_text(a.descr, from);
   share_array(a.shape, from);
-  share_array(a.data, from);
   return a;
 }
 
-// Bytes of everything behind an axis, and how often that stands in front of it.
-struct Parts {
-  size_t inner = 1;
-  size_t outer = 1;
-  Parts(const Array<int64_t>& shape, int64_t axis, size_t element) : inner(element) {
-    for (size_t i = 0; i < shape.size(); ++i) {
-      if (static_cast<int64_t>(i) < axis) outer *= static_cast<size_t>(shape[i]);
-      if (static_cast<int64_t>(i) > axis) inner *= static_cast<size_t>(shape[i]);
-    }
+// Of the array that rank 0 has, every rank gets its part.
+void scatter(const ParamInfo& p, npy::Values& a) {
+  if (!npy::fits(a.descr, p.dtype) || static_cast<int64_t>(a.shape.size()) != p.dims.count)
+    return;  // an error for the caller
+  if (p.own_axis < 0) return share_array(a.data, 0);
+  Array<unsigned char> bytes;
+  for (int64_t r = remote::ranks(); r-- > 0;) {
+    if (remote::rank() != 0 && remote::rank() != r) continue;
+    const Part part(a.shape, p.dtype, p.own_axis, r);
+    bytes.resize(part.bytes());
+    if (remote::rank() == 0) part.take(bytes.data(), a.data.data());
+    remote::transfer(bytes.data(), bytes.size(), 0, r);
   }
-};
+  if (!has_all(p)) a.data = std::move(bytes);
+}
+
+// The part in a file of one rank has the axis with the extent 1, or does not have it.
+bool add_axis(const ParamInfo& p, int64_t axis, Array<int64_t>& shape) {
+  if (static_cast<int64_t>(shape.size()) == p.dims.count - 1) shape.insert(static_cast<size_t>(axis), 1);
+  return static_cast<int64_t>(shape.size()) == p.dims.count && shape[static_cast<size_t>(axis)] == 1;
+}
 
 // The files of all ranks, put together along the axis that the rank indexes.
 npy::Values read_parts(const ParamInfo& p, const Text& file, const Text& where) {
@@ -117,15 +137,9 @@ npy::Values read_parts(const ParamInfo& p, const Text& file, const Text& where) 
   const int64_t n = remote::ranks();
   for (int64_t r = 0; r < n; ++r) {
     npy::Values part = read_on(file_of_rank(file, r), r);
-    if (static_cast<int64_t>(part.shape.size()) == p.dims.count - 1) {  // without the axis
-      Array<int64_t> shape;
-      for (int64_t i = 0; i < p.dims.count; ++i)
-        shape.push_back(i == axis ? 1 : part.shape[static_cast<size_t>(i < axis ? i : i - 1)]);
-      part.shape = shape;
-    }
-    const bool fits =
-        static_cast<int64_t>(part.shape.size()) == p.dims.count && part.shape[static_cast<size_t>(axis)] == 1;
-    if (!fits || (r > 0 && (!(part.descr == all.descr) || !(part.shape == all.shape)))) {
+    const bool fits = add_axis(p, axis, part.shape);
+    const bool agrees = r == 0 || (part.descr == all.descr && part.shape == all.shape);
+    if (!fits || !agrees) {
       throw Error(where + ": " + file_of_rank(file, r) + " does not have " +
                   (fits ? "the shape and dtype of rank 0's file" : "the part of one rank") +
                   text(": its axis %lld, which the rank indexes, has to be 1 or missing",
@@ -134,36 +148,48 @@ npy::Values read_parts(const ParamInfo& p, const Text& file, const Text& where) 
     if (r == 0) {
       all.descr = part.descr;
       all.shape = part.shape;
-      all.data.resize(part.data.size() * static_cast<size_t>(n));
     }
-    const Parts sizes(part.shape, axis, static_cast<size_t>(size_of(p.dtype)));
-    for (size_t o = 0; o < sizes.outer && !part.data.empty(); ++o) {
-      std::memcpy(&all.data[(o * static_cast<size_t>(n) + static_cast<size_t>(r)) * sizes.inner],
-                  &part.data[o * sizes.inner], sizes.inner);
+    if (!npy::fits(all.descr, p.dtype)) continue;  // an error for the caller
+    Array<int64_t> shape = part.shape;
+    const size_t bytes = Part(shape, p.dtype, -1, 0).bytes();
+    shape[static_cast<size_t>(axis)] = n;
+    if (p.own_axis >= 0) {
+      if (p.dir != Dir::in && r != 0) {  // rank 0 has all
+        if (remote::rank() == 0) part.data.resize(bytes);
+        remote::transfer(part.data.data(), bytes, r, 0);
+      }
+    } else {
+      share_array(part.data, r);
     }
+    if (!has_all(p)) {
+      if (remote::rank() == r) all.data = std::move(part.data);
+      continue;
+    }
+    if (r == 0) all.data.resize(bytes * static_cast<size_t>(n));
+    Part(shape, p.dtype, axis, r).give(part.data.data(), all.data.data());
   }
   all.shape[static_cast<size_t>(axis)] = n;
   return all;
 }
 
 npy::Values read_input(const ParamInfo& p, const Text& file, const Text& where) {
-  return names_rank(file) ? read_parts(p, file, where) : read_on(file, 0);
+  if (names_rank(file)) return read_parts(p, file, where);
+  npy::Values all = read_on(file, 0);
+  scatter(p, all);
+  return all;
 }
 
 // This rank's part of a result.
-void cut_part(const ParamInfo& p, const Text& where, const Text& file, Array<int64_t>& shape,
-              Array<unsigned char>& data) {
+Bound own_part(const Bound& all, const Text& where, const Text& file) {
+  const ParamInfo& p = *all.info;
   const int64_t axis = rank_axis(p);
   if (axis < 0)
     throw Error(where + " has no axis that the rank indexes; give one file for all ranks, not " + file);
-  const Parts sizes(shape, axis, static_cast<size_t>(size_of(p.dtype)));
-  const auto n = static_cast<size_t>(shape[static_cast<size_t>(axis)]),
-             r = static_cast<size_t>(remote::rank());
-  Array<unsigned char> part(sizes.outer * sizes.inner);
-  for (size_t o = 0; o < sizes.outer && !part.empty(); ++o)
-    std::memcpy(&part[o * sizes.inner], &data[(o * n + r) * sizes.inner], sizes.inner);
-  shape[static_cast<size_t>(axis)] = 1;
-  data = std::move(part);
+  const Part part(all.shape, p.dtype, axis, remote::rank());
+  Bound own{all.info, all.file, all.shape, {}, Array<unsigned char>(part.bytes())};
+  part.take(own.data.data(), all.data.data());
+  own.shape[static_cast<size_t>(axis)] = 1;
+  return own;
 }
 #endif
 

@@ -28,9 +28,8 @@ int64_t ranks();  // processes
 void join(int& argc, char**& argv, const ProgramInfo& program);
 // The highest of all processes' codes. At the end: leaves the others.
 int agree(int code);
-// Before a run. Prints the message of rank 0 (they all have the same) and leaves; returns the code.
+// Before or after a run: leaves the others and returns the highest code. A message that several ranks have is printed once.
 int leave(const Text& message, int code);
-int leave(int code);
 // From within a run: prints the message with the rank, tells the others, ends the run everywhere.
 [[noreturn]] void abandon(const Text& message, int code);
 
@@ -41,6 +40,7 @@ void meet(Machine& machine);
 // Makes the windows of the domain (zeroed), sets its `windows`: real memory for this process, reserved addresses for others.
 void open(DomainState& domain);
 void broadcast(void* data, size_t bytes, int64_t from);
+void transfer(void* data, size_t bytes, int64_t from, int64_t to);  // others do nothing
 // Blocks an agent that waits for a cell of a window of this process, until somebody lets it go; returns Agent::go.
 int wait(Machine& machine, sim::Agent& agent);
 // Whether indivisible steps were made in this memory since the last clear.

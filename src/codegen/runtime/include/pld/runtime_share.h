@@ -125,7 +125,7 @@ void Machine::record(int64_t device, const Args& args, Place place) {
       return known;
     };
     if (!has(history)) history.push_back(Owned<Written>(new Written{device, item.tensor, place, {}}));
-    if (has(written)) continue;
+    if (is_parted(item.tensor) || has(written)) continue;
     written.push_back(Owned<Written>(new Written{device, item.tensor, place, {}}));
     if (device == remote::rank()) packed_in(item.tensor, written.back()->before).assign(item.tensor);
   }
@@ -135,6 +135,36 @@ void Machine::note_atomics(const Staging& s) {
   if (!remote::had_atomics(s.packed.begin(), s.packed.end())) return;
   const Bytes bytes = bytes_of(s.tensor);
   remote::local_atomic(bytes.begin, static_cast<size_t>(bytes.end - bytes.begin));
+}
+
+void Machine::note_parted(const EntryInfo& entry, const Params& params) {
+  parted.clear();
+  for (const ParamInfo& p : entry.params) {
+    if (p.own_axis < 0) continue;
+    const Bytes bytes = bytes_of(params[p.name]);
+    parted.push_back({bytes.begin, bytes.end - bytes.begin, {}, -1});
+  }
+}
+
+// Nobody else reads it before the end of the run.
+bool Machine::is_parted(const Tensor& t) const {
+  const Bytes bytes = bytes_of(t);
+  for (const Region& r : parted) {
+    if (bytes.meets({r.base, r.base + r.bytes})) return true;
+  }
+  return false;
+}
+
+void Machine::gather() {
+  Array<unsigned char> values;
+  for (const Owned<Written>& w : history) {
+    if (w->device == 0 || !is_parted(w->tensor) || (remote::rank() != 0 && remote::rank() != w->device))
+      continue;
+    const Tensor packed = packed_in(w->tensor, values);
+    if (remote::rank() != 0) packed.assign(w->tensor);
+    remote::transfer(values.data(), values.size(), w->device, 0);
+    if (remote::rank() == 0) w->tensor.assign(packed);
+  }
 }
 
 void Machine::share() {

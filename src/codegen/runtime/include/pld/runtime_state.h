@@ -238,6 +238,7 @@ class Machine {
   Array<Region> regions;          // by base; they do not overlap
   Array<Owned<Written>> written;  // since the last share()
   Array<Owned<Written>> history;  // of the run, without values
+  Array<Region> parted;           // parameters of which every rank has its own part
   uint64_t moves = 0;             // how often a wait ended
 
   Owned<Order> order;  // seeded schedule
@@ -288,7 +289,10 @@ class Machine {
   bool host_failed();
   // With a process per rank: what the dispatch may write; makes the host memory of all processes equal.
   void record(int64_t device, const Args& args, Place place);
+  void note_parted(const EntryInfo& entry, const Params& params);
+  bool is_parted(const Tensor& tensor) const;
   void share();
+  void gather();                                     // at the end of a run: rank 0 gets the parts of results
   static void note_atomics(const Staging& staging);  // in the packed copy of what share() sees
   bool runs(int64_t device) const { return !remote::enabled || device == remote::rank(); }  // here
   void check_signals() const;

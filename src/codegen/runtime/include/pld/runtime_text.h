@@ -23,6 +23,13 @@ void* grow(void* memory, size_t bytes) {
   return p;
 }
 
+void* grow_zeros(size_t bytes) {
+  if (bytes == 0) return nullptr;
+  void* p = std::calloc(bytes, 1);
+  if (p == nullptr) throw std::bad_alloc();
+  return p;
+}
+
 void* grow_aligned(void* memory, size_t used, size_t bytes, size_t alignment) {
   void* p = nullptr;
   if (posix_memalign(&p, alignment, bytes) != 0) throw std::bad_alloc();

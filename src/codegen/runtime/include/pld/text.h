@@ -76,6 +76,7 @@ Text decimal(T number) {
 
 // Memory that grows: realloc, but throws std::bad_alloc. 0 bytes frees it.
 void* grow(void* memory, size_t bytes);
+void* grow_zeros(size_t bytes);                                                 // calloc
 void* grow_aligned(void* memory, size_t used, size_t bytes, size_t alignment);  // `used` bytes are kept
 
 int64_t now_ns();  // steady clock
