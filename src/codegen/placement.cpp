@@ -107,7 +107,9 @@ class TilePlacer {
     const std::uint32_t errors = diags_.error_count();
     for (const Param& param : kernel_->params) {
       if (dyn<TileType>(param.var->type) == nullptr) continue;
-      diags_.report<diag::codegen_tile_param>(param.var->span, param.var->name.text(), kernel_->name.text())
+      diags_
+          .report<diag::codegen_argument>(param.var->span, param.var->name.text(), kernel_->name.text(),
+                                          "a tile lives in the memory of one core")
           .help("pass a tensor and load it in the kernel");
     }
     walk(kernel_->body);

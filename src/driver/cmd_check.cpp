@@ -4,6 +4,7 @@
 #include "driver/session.h"
 #include "passes/match/match.h"
 #include "passes/pass.h"
+#include "passes/verify/verifiers.h"
 #include "support/diag/driver.h"
 
 namespace pldc {
@@ -17,14 +18,27 @@ RoundTripCheck round_trip_of(Session& session, Input& input, bool with_bytes) {
 // Each rank is followed by itself.
 constexpr unsigned kMaxRanks = 1024;
 
+// The properties named by words like "SSAForm,NoNestedCalls", which the option table has checked.
+std::vector<Property> properties_named(const std::vector<std::string>& words) {
+  std::vector<Property> out;
+  for (std::string_view word : words) {
+    while (!word.empty()) {
+      const std::size_t end = std::min(word.find(','), word.size());
+      if (const auto property = parse_property(word.substr(0, end))) out.push_back(*property);
+      word.remove_prefix(std::min(end + 1, word.size()));
+    }
+  }
+  return out;
+}
+
 class CheckCommand : public Command {
  public:
   CommandInfo info() const override {
     return {"check",
-            "[--roundtrip] [--ranks N] FILE...",
+            "[--roundtrip] [--ranks N] [--property=NAME,...] FILE...",
             "Read and verify programs; print nothing but diagnostics",
             {"pldc check foo.pld", "pldc check --roundtrip samples/*.pld", "pldc check --ranks 4 foo.pld",
-             "pldc check --diag-format=json foo.pld"}};
+             "pldc check --property=SSAForm,NoNestedCalls dump.pld", "pldc check --diag-format=json foo.pld"}};
   }
 
   void add_options(CLI::App& app) override {
@@ -40,6 +54,10 @@ class CheckCommand : public Command {
         .number("--unroll-limit", unroll_limit_, "N",
                 "with --ranks: statements to look at, all ranks together")
         .whole_number(1);
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < kPropertyCount; ++i) names.emplace_back(name_of(static_cast<Property>(i)));
+    table.list("--property", properties_, "NAME,...", "also that the program has these properties of the passes")
+        .some_of(std::move(names));
     table.files(files_, "FILE", "programs; - is standard input");
   }
 
@@ -51,7 +69,10 @@ class CheckCommand : public Command {
     }
     return session.each(files_, [&](Input& input) {
       if (!session.read(input)) return static_cast<int>(kBadInput);
-      const bool valid = verify_written(input.module.program, input.diags);
+      bool valid = verify_written(input.module.program, input.diags);
+      for (const Property property : properties_named(properties_)) {
+        valid = verify_for_any_backend(property, input.module.program, input.diags) && valid;
+      }
       if (valid && roundtrip_ && !survives_round_trip(input.module, round_trip_of(session, input, false))) {
         return static_cast<int>(kCheckFailed);
       }
@@ -70,6 +91,7 @@ class CheckCommand : public Command {
   bool roundtrip_ = false;
   unsigned ranks_ = 0;
   unsigned unroll_limit_ = 0;
+  std::vector<std::string> properties_;
   std::vector<std::string> files_;
 };
 

@@ -51,8 +51,8 @@ bool survives_round_trip(const Module& module, const RoundTripCheck& check) {
   }
   const std::string second = print(again, check.print);
   if (first_difference(printed->text(), second, difference)) {
-    check.diags.report<diag::roundtrip_unstable>(place(*printed, difference.offset), difference.expected,
-                                                 difference.found);
+    check.diags.report<diag::roundtrip_text>(place(*printed, difference.offset), difference.expected,
+                                             difference.found);
     return false;
   }
   return true;

@@ -181,13 +181,9 @@ Token Lexer::layout() {
     if (column != indents_.back()) {
       diags_.report<diag::bad_indent>(span(at_, at_ + 1), column, indents_.back())
           .help("indent the line like the statement that it belongs with; one level is 4 spaces");
-      // The outermost level stays 0: the line replaces the block that it almost belongs to.
-      if (indents_.size() > 1) {
-        indents_.back() = column;
-      } else {
-        indents_.push_back(column);
-        --count;
-      }
+      // The line belongs to the block inside, so that those after it still find the blocks around.
+      indents_.push_back(column);
+      --count;
     }
     if (count == 0) return {Tok::Error, at_, at_};
     pending_dedents_ = count - 1;

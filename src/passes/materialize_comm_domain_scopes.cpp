@@ -16,6 +16,7 @@
 #include "passes/lineage.h"
 #include "passes/map_functions.h"
 #include "passes/pass.h"
+#include "support/diag/op.h"
 #include "support/diag/pass.h"
 
 namespace pldc {
@@ -53,7 +54,7 @@ class Inference {
     for (const WindowAllocation& allocation : lineage_.allocations()) {
       evidence_[allocation.base];
       if (allocation.name.empty()) {
-        env_.diags.report<diag::allocation_unnamed>(allocation.call->span)
+        env_.diags.report<diag::alloc_nameless>(allocation.call->span)
             .help("give it a name: pl._dump.alloc_window_buffer(size, name='buffer')");
       }
     }
@@ -364,7 +365,7 @@ class Materializer {
       }
       for (const WindowAllocation* other : domain->slots) {
         if (other->name != allocation.name) continue;
-        env_.diags.report<diag::allocation_duplicate_name>(allocation.stmt->span, allocation.name)
+        env_.diags.report<diag::alloc_twice>(allocation.stmt->span, allocation.name)
             .note(other->stmt->span, "the other allocation of that name")
             .help("rename one of them");
         break;

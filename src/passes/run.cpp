@@ -188,15 +188,17 @@ class Runner {
     const Module again = parse(*file, fresh, findings);
     if (again.program == nullptr) {
       const std::vector<Diagnostic> all = findings.take();
-      diags_.report<diag::stage_unreadable>(
-          Span{}, pass, all.empty() ? std::string("no reason given") : all.front().message,
-          all.empty() ? std::string() : sources.describe(all.front().span));
+      diags_.report<diag::roundtrip_structure>(
+          Span{}, all.empty() ? fmt::format("after {} it is refused", pass)
+                              : fmt::format("after {} it is refused: {} (at {})", pass, all.front().message,
+                                            sources.describe(all.front().span)));
       return false;
     }
     const std::vector<Difference> found = differences(program, again.program, 1);
     if (found.empty()) return true;
-    diags_.report<diag::stage_round_trip>(found.front().left_span, pass, found.front().path,
-                                          found.front().left, found.front().right);
+    const Difference& first = found.front();
+    diags_.report<diag::roundtrip_structure>(
+        first.left_span, fmt::format("after {} at {}: expected {}, found {}", pass, first.path, first.left, first.right));
     return false;
   }
 

@@ -14,6 +14,7 @@
 #include "ir/walk.h"
 #include "passes/lineage.h"
 #include "passes/pass.h"
+#include "support/diag/op.h"
 #include "support/diag/pass.h"
 
 namespace pldc {
@@ -152,9 +153,9 @@ class Synthesizer : public Rewriter {
     const AttrValue* value = find_attr(call->kwargs, "core_num");
     if (value == nullptr) return 1;
     if (value->kind != AttrKind::Int || value->integer <= 0) {
-      env_.diags.report<diag::allreduce_core_num>(call->span, value->kind == AttrKind::Int
-                                                                  ? fmt::format("{}", value->integer)
-                                                                  : std::string("another kind of value"));
+      env_.diags.report<diag::op_value>(
+          call->span, "core_num", "pld.tensor.allreduce", "a positive integer",
+          value->kind == AttrKind::Int ? fmt::format("{}", value->integer) : std::string("another kind of value"));
       return 0;
     }
     return value->integer;
@@ -163,7 +164,7 @@ class Synthesizer : public Rewriter {
   // Checks the call; true if it is an all-reduce that needs a signal.
   bool needs_signal(const Call* call) {
     if (call->args.empty() || call->args.size() > 2) {
-      env_.diags.report<diag::allreduce_operands>(call->span, call->args.size());
+      env_.diags.report<diag::collective_operands>(call->span, "allreduce", 2, call->args.size());
       return false;
     }
     if (loops_ > 0 && env_.strict_signals) {

@@ -4,17 +4,16 @@
 //
 //   golden [GLOB...]   only the cases with such names; PLDC_BLESS=1 rewrites the expectations
 //
-// It also checks that each declared diagnostic occurs in an expectation, or is named or quoted by a test;
-// diagnostics that do not are listed in tests/data/errors/uncovered.txt, which may only shrink.
+// It also checks that each declared diagnostic occurs in an expectation.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <set>
-#include <unordered_set>
 
 #include "cli/cli.h"
+#include "driver/example.h"
 #include "support/diag.h"
 #include "support/pattern.h"
 #include "support/temp_dir.h"
@@ -74,79 +73,25 @@ bool run_case(const fs::path& source) {
   return false;
 }
 
-// Texts that may name a diagnostic: expectations and the sources of tests.
-std::string all_tests(const fs::path& root) {
+// Each declared diagnostic is shown by a case, which `pldc explain` shows in turn (tools/embed_examples).
+bool check_coverage() {
   std::string text;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "tests")) {
-    const std::string extension = entry.path().extension().string();
-    if (extension == ".err" || extension == ".cpp" || extension == ".h") text += content(entry.path());
+  for (const fs::directory_entry& entry : fs::directory_iterator(".")) {
+    if (entry.path().extension() == ".err") text += content(entry.path());
   }
-  return text;
-}
-
-bool word_occurs(const std::string& text, const std::string& word) {
-  const auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
-    const bool begins = at == 0 || !part(text[at - 1]);
-    const bool ends = at + word.size() == text.size() || !part(text[at + word.size()]);
-    if (begins && ends) return true;
-  }
-  return false;
-}
-
-// Tells whether a test quotes a piece of a message, long enough to be of no other one.
-class Quotes {
- public:
-  explicit Quotes(const std::string& text) {
-    for (std::size_t i = 0; i + kDistinct <= text.size(); ++i)
-      pieces_.insert(std::string_view(text).substr(i, kDistinct));
-  }
-  bool has(std::string_view format) const {
-    for (std::size_t i = 0; i + kDistinct <= format.size(); ++i) {
-      const std::string_view piece = format.substr(i, kDistinct);
-      if (piece.find_first_of("{}\"") == std::string_view::npos && pieces_.count(piece) != 0) return true;
-    }
-    return false;
-  }
-
- private:
-  static constexpr std::size_t kDistinct = 24;
-  std::unordered_set<std::string_view> pieces_;
-};
-
-bool check_coverage(const fs::path& root) {
-  const std::string text = all_tests(root);
-  const Quotes quotes(text);
-  std::set<std::string> uncovered;
-  for (const pldc::DiagInfo* kind : pldc::all_diags()) {
-    const std::string name(kind->id);
-    if (!word_occurs(text, pldc::diag_code(*kind)) && !word_occurs(text, name) && !quotes.has(kind->format))
-      uncovered.insert(name);
-  }
-  const fs::path list = root / "tests/data/errors/uncovered.txt";
-  std::set<std::string> allowed;
-  std::ifstream in(list);
-  for (std::string line; std::getline(in, line);) {
-    if (!line.empty() && line[0] != '#') allowed.insert(line);
-  }
-  in.close();
   bool good = true;
-  std::string kept = "# Diagnostics that no test produces yet. This list may only shrink.\n";
-  for (const std::string& name : uncovered) {
-    if (allowed.count(name) != 0 || (blessing() && allowed.empty())) {
-      kept += name + "\n";
-      continue;
+  std::set<unsigned> explained;
+  for (const pldc::DiagExample& example : pldc::diag_examples()) explained.insert(example.code);
+  for (const pldc::DiagInfo* kind : pldc::all_diags()) {
+    const std::string code = pldc::diag_code(*kind);
+    if (text.find(code) == std::string::npos) {
+      std::cout << "no case shows " << code << " (" << kind->id << "): add one in tests/data/errors\n";
+      good = false;
+    } else if (explained.count(kind->code) == 0) {
+      std::cout << "`pldc explain " << code << "` shows no example: tools/embed_examples takes none of the cases\n";
+      good = false;
     }
-    std::cout << "no test produces the diagnostic '" << name << "': add one in tests/data/errors\n";
-    good = false;
   }
-  for (const std::string& name : allowed) {
-    if (uncovered.count(name) != 0 || blessing()) continue;
-    std::cout << "'" << name
-              << "' is covered or gone: take it out of tests/data/errors/uncovered.txt (tools/bless does)\n";
-    good = false;
-  }
-  if (blessing()) std::ofstream(list, std::ios::binary) << kept;
   return good;
 }
 
@@ -157,7 +102,6 @@ int main(int argc, char** argv) {
   const fs::path root = root_variable != nullptr ? root_variable : ".";
   std::vector<pldc::Glob> globs;
   for (int i = 1; i < argc; ++i) globs.emplace_back(argv[i]);
-  const fs::path absolute_root = fs::absolute(root);
   fs::current_path(root / "tests/data/errors");
   std::vector<fs::path> sources;
   for (const fs::directory_entry& entry : fs::directory_iterator(".")) {
@@ -176,7 +120,7 @@ int main(int argc, char** argv) {
                                                      [&](const auto& glob) { return glob.matches(name); });
     if (wanted) ++(run_case(source) ? passed : failed);
   }
-  if (globs.empty()) ++(check_coverage(absolute_root) ? passed : failed);
+  if (globs.empty()) ++(check_coverage() ? passed : failed);
   std::printf("%zu passed, %zu failed\n", passed, failed);
   return failed == 0 ? 0 : 1;
 }

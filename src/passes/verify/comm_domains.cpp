@@ -5,6 +5,8 @@
 
 #include "ir/walk.h"
 #include "passes/verify/verifiers.h"
+#include "support/check.h"
+#include "support/diag/parse.h"
 #include "support/diag/verify.h"
 
 namespace pldc {
@@ -48,10 +50,7 @@ class Check {
 
   void add_slot(const ScopeStmt* scope, const WindowSlot& slot,
                 const std::unordered_set<const Var*>& allocated) {
-    if (slot.base == nullptr || slot.size == nullptr) {
-      diags_.report<diag::domain_null_slot>(scope->span, scope->name_hint);
-      return;
-    }
+    PLDC_CHECK(slot.base != nullptr && slot.size != nullptr, "a slot of a domain lacks its window or its size");
     const auto [at, fresh] = slots_.try_emplace(slot.base, scope);
     if (!fresh) {
       diags_
@@ -122,7 +121,7 @@ class Check {
     const auto* tensor = dyn<TensorType>(t);
     if (tensor == nullptr || tensor->window == nullptr || slots_.contains(tensor->window)) return;
     if (!unknown_.insert(tensor->window).second) return;
-    diags_.report<diag::window_without_slot>(place, tensor->window->name.text())
+    diags_.report<diag::undefined_window>(place, tensor->window->name.text())
         .help("the windows that tensors refer to are slots of communication domains");
   }
 

@@ -18,17 +18,17 @@ class SsaVerifier {
   explicit SsaVerifier(DiagSink& diags) : diags_(diags) {}
 
   void run(const Function* f) {
-    for (const Param& param : f->params) define(param.var, param.var->span, false);
+    for (const Param& param : f->params) define(param.var, param.var->span);
     body(f->body);
   }
 
  private:
-  void define(const Var* var, Span place, bool by_header) {
+  void define(const Var* var, Span place) {
     const auto [known, fresh] = defined_.emplace(var, place);
     if (!fresh) {
-      auto report = by_header ? diags_.report<diag::ssa_shadowed>(place, var->name.text())
-                              : diags_.report<diag::ssa_redefined>(place, var->name.text());
-      report.note(known->second, "first defined here").help("run ConvertToSSA, or use another name");
+      diags_.report<diag::ssa_redefined>(place, var->name.text())
+          .note(known->second, "first defined here")
+          .help("run ConvertToSSA, or use another name");
     }
     if (visible_.insert(var).second) order_.push_back(var);
   }
@@ -66,19 +66,19 @@ class SsaVerifier {
   void loop(List<IterArg> carries, List<const Var*> results, Body list, const Expr* condition,
             const Var* loop_var, Span span) {
     const std::size_t mark = order_.size();
-    if (loop_var != nullptr) define(loop_var, span, true);
-    for (const IterArg& carry : carries) define(carry.var, span, true);
+    if (loop_var != nullptr) define(loop_var, span);
+    for (const IterArg& carry : carries) define(carry.var, span);
     if (condition != nullptr) use(condition, span);
     body(list);
     leave(mark);
-    for (const Var* v : results) define(v, span, true);
+    for (const Var* v : results) define(v, span);
   }
 
   void stmt(const Stmt* s) {
     switch (s->kind) {
       case StmtKind::Assign:
         use(static_cast<const AssignStmt*>(s)->value, s->span);
-        define(static_cast<const AssignStmt*>(s)->var, s->span, false);
+        define(static_cast<const AssignStmt*>(s)->var, s->span);
         break;
       case StmtKind::Yield:
       case StmtKind::Eval:
@@ -93,7 +93,7 @@ class SsaVerifier {
         use(n->condition, s->span);
         branch(n->then_body);
         branch(n->else_body);
-        for (const Var* v : n->return_vars) define(v, s->span, true);
+        for (const Var* v : n->return_vars) define(v, s->span);
         break;
       }
       case StmtKind::For: {

@@ -26,4 +26,8 @@ bool check_returns(const Function* f, DiagSink& diags);
 // this project is one, so the property itself never reports anything.
 void find_bf16_atomic_adds(const Program* program, DiagSink& diags);
 
+// A property that somebody asked about, whatever the backend: as verify(), but AtomicAddDtypeValid holds only if
+// the program fits A5, too.
+bool verify_for_any_backend(Property property, const Program* program, DiagSink& diags);
+
 }  // namespace pldc

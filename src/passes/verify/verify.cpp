@@ -25,6 +25,12 @@ bool verify(Property property, const Program* program, DiagSink& diags) {
   return diags.error_count() == errors;
 }
 
+bool verify_for_any_backend(Property property, const Program* program, DiagSink& diags) {
+  const std::uint32_t errors = diags.error_count();
+  if (property == Property::AtomicAddDtypeValid) find_bf16_atomic_adds(program, diags);
+  return verify(property, program, diags) && diags.error_count() == errors;
+}
+
 PropertySet properties_of(const Program* program) {
   PropertySet held;
   for (std::size_t i = 0; i < kPropertyCount; ++i) {

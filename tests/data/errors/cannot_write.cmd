@@ -1,1 +1,1 @@
---passes=NONE run_missing_input.pld -o data/f32.npy/out.pld
+opt %s -o %s/out.pld

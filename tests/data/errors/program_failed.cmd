@@ -1,1 +1,1 @@
-run run_missing_input.pld --in x=data/f32.npy --diag-format=json
+run run_missing_input.pld --diag-format=json

@@ -1,1 +1,1 @@
-check @data/none.args
+check @none.args

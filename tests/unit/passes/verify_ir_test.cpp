@@ -95,12 +95,12 @@ TEST_CASE("verify SSAForm: loops that shadow, lose or miscount values") {
   CHECK_THAT(b.errors(verify_SSAForm),
              Contains("PLD0603 the loop has 1 results, but its body does not end with"));
   b.body = {b.loop({{a, n}}, {r, r2}, b.list({b.ctx.yield(b.exprs({a, a}), {1, 2})}))};
-  CHECK_THAT(b.errors(verify_SSAForm), Contains("PLD0604 the loop carries 1 values, but has 2 results"));
+  CHECK_THAT(b.errors(verify_SSAForm), Contains("PLD0619 loop: 1 values meet 2 results"));
   b.body = {b.loop({{a, n}}, {r}, b.list({b.ctx.yield(b.exprs({a, a}), {1, 2})}))};
   CHECK_THAT(b.errors(verify_SSAForm),
              Contains("PLD0605 pl.yield_ gives 2 values, but the loop has 1 results"));
   b.body = {b.loop({{n, n}}, {r}, b.list({b.ctx.yield(b.exprs({n}), {1, 2})}))};
-  CHECK_THAT(b.errors(verify_SSAForm), Contains("PLD0602 the loop redefines 'n'"));
+  CHECK_THAT(b.errors(verify_SSAForm), Contains("PLD0601 'n' is defined twice"));
 }
 
 TEST_CASE("verify TypeChecked: counts, ranks, valid extents, pads and windows") {

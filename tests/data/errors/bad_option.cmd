@@ -1,0 +1,1 @@
+--diag-format=xml foo.pld

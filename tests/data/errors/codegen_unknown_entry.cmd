@@ -1,0 +1,1 @@
+build --emit-only --entry=nobody -o %t/out run_missing_input.pld

@@ -1,0 +1,1 @@
+opt --passes=ConvertToSSA --no-verify %s

@@ -1,0 +1,1 @@
+roundtrip --semantic --style=concise %s

@@ -1,1 +1,0 @@
-run run_missing_input.pld --in x=data/f32.npy --scalar k=1 --entry=nobody

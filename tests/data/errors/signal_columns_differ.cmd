@@ -1,0 +1,1 @@
+opt --passes=SynthesizeAllReduceSignals,MaterializeCommDomainScopes,LowerHostTensorCollectives %s
