@@ -36,7 +36,9 @@ class YieldCheck {
   void loop(const Loop* n) {
     branch(n->body, n->return_vars.size(), "the loop", "its body", n->span);
     if (n->iter_args.size() == n->return_vars.size()) return;
-    diags_.report<diag::ssa_result_count>(n->span, n->iter_args.size(), n->return_vars.size())
+    diags_
+        .report<diag::carry_count_differs>(n->span, "loop", n->iter_args.size(),
+                                           fmt::format("{} results", n->return_vars.size()))
         .help("name as many results as there are init_values");
   }
 

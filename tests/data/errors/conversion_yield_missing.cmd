@@ -1,1 +1,1 @@
-opt --passes=ConvertToSSA %s
+opt --passes=ConvertToSSA --no-verify %s
