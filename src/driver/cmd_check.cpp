@@ -34,11 +34,12 @@ std::vector<Property> properties_named(const std::vector<std::string>& words) {
 class CheckCommand : public Command {
  public:
   CommandInfo info() const override {
-    return {"check",
-            "[--roundtrip] [--ranks N] [--property=NAME,...] FILE...",
-            "Read and verify programs; print nothing but diagnostics",
-            {"pldc check foo.pld", "pldc check --roundtrip samples/*.pld", "pldc check --ranks 4 foo.pld",
-             "pldc check --property=SSAForm,NoNestedCalls dump.pld", "pldc check --diag-format=json foo.pld"}};
+    return {
+        "check",
+        "[--roundtrip] [--ranks N] [--property=NAME,...] FILE...",
+        "Read and verify programs; print nothing but diagnostics",
+        {"pldc check foo.pld", "pldc check --roundtrip samples/*.pld", "pldc check --ranks 4 foo.pld",
+         "pldc check --property=SSAForm,NoNestedCalls dump.pld", "pldc check --diag-format=json foo.pld"}};
   }
 
   void add_options(CLI::App& app) override {
@@ -56,7 +57,9 @@ class CheckCommand : public Command {
         .whole_number(1);
     std::vector<std::string> names;
     for (std::size_t i = 0; i < kPropertyCount; ++i) names.emplace_back(name_of(static_cast<Property>(i)));
-    table.list("--property", properties_, "NAME,...", "also that the program has these properties of the passes")
+    table
+        .list("--property", properties_, "NAME,...",
+              "also that the program has these properties of the passes")
         .some_of(std::move(names));
     table.files(files_, "FILE", "programs; - is standard input");
   }

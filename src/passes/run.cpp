@@ -198,7 +198,8 @@ class Runner {
     if (found.empty()) return true;
     const Difference& first = found.front();
     diags_.report<diag::roundtrip_structure>(
-        first.left_span, fmt::format("after {} at {}: expected {}, found {}", pass, first.path, first.left, first.right));
+        first.left_span,
+        fmt::format("after {} at {}: expected {}, found {}", pass, first.path, first.left, first.right));
     return false;
   }
 

@@ -153,9 +153,9 @@ class Synthesizer : public Rewriter {
     const AttrValue* value = find_attr(call->kwargs, "core_num");
     if (value == nullptr) return 1;
     if (value->kind != AttrKind::Int || value->integer <= 0) {
-      env_.diags.report<diag::op_value>(
-          call->span, "core_num", "pld.tensor.allreduce", "a positive integer",
-          value->kind == AttrKind::Int ? fmt::format("{}", value->integer) : std::string("another kind of value"));
+      env_.diags.report<diag::op_value>(call->span, "core_num", "pld.tensor.allreduce", "a positive integer",
+                                        value->kind == AttrKind::Int ? fmt::format("{}", value->integer)
+                                                                     : std::string("another kind of value"));
       return 0;
     }
     return value->integer;

@@ -88,7 +88,8 @@ bool check_coverage() {
       std::cout << "no case shows " << code << " (" << kind->id << "): add one in tests/data/errors\n";
       good = false;
     } else if (explained.count(kind->code) == 0) {
-      std::cout << "`pldc explain " << code << "` shows no example: tools/embed_examples takes none of the cases\n";
+      std::cout << "`pldc explain " << code
+                << "` shows no example: tools/embed_examples takes none of the cases\n";
       good = false;
     }
   }

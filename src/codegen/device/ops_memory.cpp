@@ -30,7 +30,9 @@ bool has_atomic_add(DType dtype) {
 bool is_atomic_add(KernelBody& body, const OpCall& op, DType dtype, bool& atomic) {
   atomic = keyword_int(op, "atomic", 0) == static_cast<std::int64_t>(AtomicType::Add);
   if (!atomic || has_atomic_add(dtype)) return true;
-  body.env.diags.report<diag::op_atomic_dtype>(op.span(), op.info().name, "FP32, BF16, FP16, INT32, INT16 and INT8", name_of(dtype))
+  body.env.diags
+      .report<diag::op_atomic_dtype>(op.span(), op.info().name, "FP32, BF16, FP16, INT32, INT16 and INT8",
+                                     name_of(dtype))
       .help("cast the tile to one of them before it is stored");
   return false;
 }

@@ -321,7 +321,8 @@ std::string KernelBody::peer_address(const OpCall& op, const TensorRef& tensor, 
                                      const Expr* peer) {
   const auto found = contexts_.find(tensor.root);
   if (tensor.root == nullptr || found == contexts_.end()) {
-    env.diags.report<diag::kernel_operand>(op.span(), tensor.base, op.info().name, "a window of known context")
+    env.diags
+        .report<diag::kernel_operand>(op.span(), tensor.base, op.info().name, "a window of known context")
         .help("run the pass MaterializeDistTensorCtx, or take the window as a parameter of the kernel");
     return {};
   }

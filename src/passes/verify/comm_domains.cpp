@@ -50,7 +50,8 @@ class Check {
 
   void add_slot(const ScopeStmt* scope, const WindowSlot& slot,
                 const std::unordered_set<const Var*>& allocated) {
-    PLDC_CHECK(slot.base != nullptr && slot.size != nullptr, "a slot of a domain lacks its window or its size");
+    PLDC_CHECK(slot.base != nullptr && slot.size != nullptr,
+               "a slot of a domain lacks its window or its size");
     const auto [at, fresh] = slots_.try_emplace(slot.base, scope);
     if (!fresh) {
       diags_
