@@ -39,7 +39,7 @@ class CheckCommand : public Command {
         "[--roundtrip] [--ranks N] [--property=NAME,...] FILE...",
         "Read and verify programs; print nothing but diagnostics",
         {"pldc check foo.pld", "pldc check --roundtrip samples/*.pld", "pldc check --ranks 4 foo.pld",
-         "pldc check --property=SSAForm,NoNestedCalls dump.pld", "pldc check --diag-format=json foo.pld"}};
+         "pldc check --property=SSAForm dump.pld", "pldc check --diag-format=json foo.pld"}};
   }
 
   void add_options(CLI::App& app) override {
