@@ -34,12 +34,11 @@ std::vector<Property> properties_named(const std::vector<std::string>& words) {
 class CheckCommand : public Command {
  public:
   CommandInfo info() const override {
-    return {
-        "check",
-        "[--roundtrip] [--ranks N] [--property=NAME,...] FILE...",
-        "Read and verify programs; print nothing but diagnostics",
-        {"pldc check foo.pld", "pldc check --roundtrip samples/*.pld", "pldc check --ranks 4 foo.pld",
-         "pldc check --property=SSAForm dump.pld", "pldc check --diag-format=json foo.pld"}};
+    return {"check",
+            "[--roundtrip] [--ranks N] [--property=NAME,...] FILE...",
+            "Read and verify programs; print nothing but diagnostics",
+            {"pldc check foo.pld", "pldc check --roundtrip samples/*.pld", "pldc check --ranks 4 foo.pld",
+             "pldc check --property=SSAForm dump.pld", "pldc check --diag-format=json foo.pld"}};
   }
 
   void add_options(CLI::App& app) override {
