@@ -36,7 +36,15 @@ def turned():
     a = (np.arange(16 * 24).reshape(16, 24) % 13 - 6).astype(np.float32)
 
     def write(k):
-        rows(k, k.let(f"pl.tile.transpose_view({k.tile(a, 'FP32')})", "t"), a.T)
+        t = k.let(f"pl.tile.transpose_view({k.tile(a, 'FP32')})", "t")
+        rows(k, t, a.T)
+        wide = np.zeros((29, 24), np.float32)
+        wide[:24, :16] = a.T
+        k.store(k.let(f"pl.tile.fillpad_expand({t}, [29, 24], pad_value=pl.PadValue.zero)", "y"), Result(wide, "FP32"))
+        column = k.tile(a[:, :1], "FP32")
+        wide = np.zeros((20, 8), np.float32)
+        wide[:16, :1] = a[:, :1]
+        k.store(k.let(f"pl.tile.fillpad_expand({column}, [20, 8], pad_value=pl.PadValue.zero)", "y"), Result(wide, "FP32"))
     return Case("a transposed view", ["tile.transpose_view", "tile.row_sum"], write)
 
 

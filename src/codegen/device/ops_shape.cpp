@@ -376,8 +376,15 @@ bool tile_fillpad(KernelBody& body, const OpCall& op) {
     form.pad = pad;
     to = body.view(to, form, to.valid_rows, to.valid_cols, {}, "pad");
   }
-  // Both sides share the rows of the memory: a source that lies differently is copied first.
-  if (from.form.by_columns != to.form.by_columns) from = body.like(from, to);
+  // A source that lies differently is copied first, as large as it is.
+  if (from.form.by_columns != to.form.by_columns) {
+    TileRef turned = from;
+    const std::int64_t line = line_elements(from.form.dtype);
+    turned.form.by_columns = to.form.by_columns;
+    turned.form.rows = to.form.by_columns ? rounded_up(from.ir_rows, line) : from.ir_rows;
+    turned.form.cols = to.form.by_columns ? from.ir_cols : rounded_up(from.ir_cols, line);
+    from = body.like(from, turned);
+  }
   const bool same = from.form.space == to.form.space && body.same_place(from, to);
   const std::string_view callee = op.call->op == OpId::tile_fillpad_expand ? "TFILLPAD_EXPAND"
                                   : same                                   ? "TFILLPAD_INPLACE"
