@@ -1,4 +1,5 @@
-"""Builds random programs: all kernels in one C++ file, and the runtime's objects once for all programs of all runs."""
+"""Builds random programs: all kernels in one C++ file, all orchestrations in another, and the runtime's objects once for all
+programs of all runs."""
 import hashlib
 import os
 import pathlib
@@ -53,8 +54,11 @@ class Builder:
         """The binary of the program of the text."""
         self.emit(source, tree, passes)
         kernels = sorted((tree / "kernels").glob("*/*.cpp"))
-        objects = [f"build/{name}" for name in RUNTIME] + ["build/host/host_orch.o"]
-        objects += [f"build/chips/{c.stem}.o" for c in sorted((tree / "chips").glob("*.cpp"))]
+        objects = [f"build/{name}" for name in RUNTIME] + ["build/host/host_orch.o", "build/host/chips.o"]
+        (tree / "host/chips.cpp").write_text("".join(
+            f"#define aicpu_orchestration_config pldc_{c.stem}_config\n#define aicpu_orchestration_entry pldc_{c.stem}_entry\n"
+            f"#include \"../chips/{c.name}\"\n#undef aicpu_orchestration_config\n#undef aicpu_orchestration_entry\n"
+            for c in sorted((tree / "chips").glob("*.cpp"))))
         for first in range(0, len(kernels), UNITY):
             name = f"unity{first // UNITY}"
             objects.append(f"build/host/{name}.o")

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Random programs of several ranks against numpy: transfers, notifies, waits and collectives, in kernels and on the host.
 
-    random_hosts.py --pldc=build/src/driver/pldc [--programs=N] [--batch=N] [--seed=N] [--ranks=1,2,3,4]
+    random_hosts.py --pldc=build/src/driver/pldc [--programs=N] [--batch=N] [--seed=N] [--ranks=1,2,3,4] [--stops=N]
 
 Each program is a host function with kernels of its own; a batch is one text. Each must also pass `pldc check --ranks N`.
-A failure prints the seed, the program and the element. The last line is `N passed, N failed`; a program counts once for
-each number of ranks, a planted fault once.
+Two of three are chains of collectives, see random_collectives.py. They run after the whole pipeline and after some of the passes
+only. A failure prints the seed, the program and the element. The last line is `N passed, N failed`; a program counts once for
+each run, a planted fault once.
 """
 import argparse
 import os
@@ -18,6 +19,8 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from random_build import Builder, Failure  # noqa: E402
+from random_collectives import KINDS, CollectiveProgram  # noqa: E402
+from random_programs import stage_names  # noqa: E402
 from random_table import makes  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -32,6 +35,8 @@ REDUCE = {"Sum": lambda v: v.sum(0), "Max": lambda v: v.max(0), "Min": lambda v:
        "pld.tensor.barrier pld.tile.put pld.tile.get pld.tile.remote_load pld.tile.remote_store")
 class HostProgram:
     """`lines` of the kernel, and `value`, which maps the rows of all ranks, [P, WIDTH], to the results of all ranks."""
+
+    kind, width, ranks = "FP32", WIDTH, 0
 
     def __init__(self, rng, index):
         self.rng, self.index = rng, index
@@ -177,28 +182,36 @@ class Tester:
     def batch(self, seed, size):
         self.builder.begin(seed)
         rng = np.random.default_rng(seed)
-        programs = [HostProgram(np.random.default_rng([seed, i]), i) for i in range(size)]
-        text = ("import pypto.language as pl\nimport pypto.language.distributed as pld\n\nNR = pl.dynamic(\"NR\")\n\n\n"
-                "@pl.program\nclass Random:\n" + "\n".join(p.text() for p in programs))
+        makers = [HostProgram, CollectiveProgram, CollectiveProgram]
+        programs = [makers[i % 3](np.random.default_rng([seed, i]), i) for i in range(size)]
+        text = ("import pypto.language as pl\nimport pypto.language.distributed as pld\n\nNR = pl.dynamic(\"NR\")\n"
+                "ROUNDS = pl.dynamic(\"ROUNDS\")\n\n\n@pl.program\nclass Random:\n" + "\n".join(p.text() for p in programs))
         folder = self.work / f"hosts{seed}"
         folder.mkdir(parents=True)
         source = folder / "random.pld"
         source.write_text(text)
         try:
-            for ranks in self.options.ranks:
+            for ranks in self.options.ranks[-2:]:
                 said = self.builder.call([self.options.pldc, "check", f"--ranks={ranks}", source])
                 if said:
                     raise Failure(said)
-            binary = self.builder.compile(source, folder / "tree")
         except Failure as failure:
             self.failed += 1
             return print(f"FAIL --seed={seed}\n{failure}", flush=True)
         self.plant(seed, text, rng, folder)
-        for ranks in self.options.ranks:
-            xs = (rng.integers(-16, 17, (ranks, 1, WIDTH)) / 8).astype(np.float32)
-            np.save(folder / "xs.npy", xs)
+        stages = [["--passes=NONE"]] + [[f"--stop-after={n}"] for n in rng.permutation(stage_names(self.options.pldc, 99))]
+        for number, passes in enumerate([[]] + stages[:self.options.stops]):
+            try:
+                binary = self.builder.compile(source, folder / f"tree{number}", passes)
+            except Failure as failure:
+                self.failed += 1
+                print(f"FAIL --seed={seed} --cxx={self.builder.cxx} {passes}\n{failure}", flush=True)
+                continue
             for program in programs:
-                self.run(seed, program, binary, ranks, xs, folder)
+                counts = self.options.ranks if not passes else rng.permutation(self.options.ranks)[:1]
+                for ranks in [program.ranks] if program.ranks else counts:
+                    self.run(seed, program, binary, int(ranks), rng, folder, passes)
+        return None
 
     def plant(self, seed, text, rng, folder):
         """Faults in the signals, one at a time, that the static match must find."""
@@ -224,28 +237,36 @@ class Tester:
                 self.failed += 1
                 print(f"FAIL --seed={seed}: {kind} in line {at + 1}, but check says:\n{done.stdout}\n{changed[at]}", flush=True)
 
-    def run(self, seed, program, binary, ranks, xs, folder):
+    def run(self, seed, program, binary, ranks, rng, folder, passes):
+        dtype = KINDS[program.kind]
+        xs = (rng.integers(-16, 17, (ranks, 1, program.width)) / (4 if dtype == np.int32 else 8)).astype(dtype)
+        np.save(folder / "xs.npy", xs)
         command = [binary, f"--entry=host{program.index}", f"--ranks={ranks}", "--timeout=60", "--check=signals,bounds",
                    f"--in=xs={folder}/xs.npy", f"--out=ys={folder}/ys.npy"]
+        if rng.random() < 0.3:
+            command.append("--repeat=2")
         try:
             self.builder.call(command)
         except Failure as failure:
-            return self.fail(seed, program, f"with {ranks} ranks: {failure}")
+            return self.fail(seed, program, f"{passes} with {ranks} ranks: {failure}")
         got, expected = np.load(folder / "ys.npy")[:, 0], program.value(xs[:, 0])
         if not np.array_equal(got, expected):
             r, c = np.argwhere(got != expected)[0]
-            return self.fail(seed, program, f"with {ranks} ranks: ys[{r}, {c}] is {got[r, c]}, should be {expected[r, c]}")
+            return self.fail(seed, program,
+                             f"{passes} with {ranks} ranks: ys[{r}, {c}] is {got[r, c]}, should be {expected[r, c]}")
         self.passed += 1
+        return None
 
 
 def main():
     full = os.environ.get("PLDC_TEST_STAGES") == "all"
     parser = argparse.ArgumentParser()
     parser.add_argument("--pldc", default=str(ROOT / "build/src/driver/pldc"))
-    parser.add_argument("--programs", type=int, default=400 if full else 12)
-    parser.add_argument("--batch", type=int, default=12)
+    parser.add_argument("--programs", type=int, default=400 if full else 9)
+    parser.add_argument("--batch", type=int, default=15)
     parser.add_argument("--seed", type=int, default=1, help="of the first batch; the next ones count on")
-    parser.add_argument("--ranks", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2, 3, 4])
+    parser.add_argument("--ranks", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2, 4, 7] if full else [1, 3])
+    parser.add_argument("--stops", type=int, default=3 if full else 1, help="passes after which the programs run again")
     Builder.add_options(parser)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:

@@ -261,10 +261,10 @@ class Tester:
         return piece.text(0, ROWS) + problem
 
 
-def stage_names(pldc):
-    """The passes of the default pipeline up to the one after which kernels do not change any more."""
+def stage_names(pldc, last=26):
+    """The passes of the default pipeline up to that place; kernels do not change any more after 26."""
     listed = subprocess.run([pldc, "list", "passes", "--json"], stdout=subprocess.PIPE, check=True).stdout
-    every = [p for p in json.loads(listed) if any(n <= 26 for n in p["positions"])]
+    every = [p for p in json.loads(listed) if any(n <= last for n in p["positions"])]
     return [p["name"] for p in every]
 
 
@@ -272,7 +272,7 @@ def main():
     full = os.environ.get("PLDC_TEST_STAGES") == "all"
     parser = argparse.ArgumentParser()
     parser.add_argument("--pldc", default=str(ROOT / "build/src/driver/pldc"))
-    parser.add_argument("--programs", type=int, default=10000 if full else 100)
+    parser.add_argument("--programs", type=int, default=10000 if full else 70)
     parser.add_argument("--batch", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1, help="of the first batch; the next ones count on")
     parser.add_argument("--stops", type=int, default=3 if full else 1, help="passes after which changed kernels run again")
