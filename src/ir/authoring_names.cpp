@@ -28,9 +28,14 @@ bool is_scalar(const AuthoringArg& arg) {
   return arg.expr != nullptr && arg.expr->type->kind == TypeKind::Scalar;
 }
 
-// What the first operand is: by position, else the first tile or tensor given by name.
+// What the first operand is: by position, else the first tile or tensor given by name. Where a mistake left the first
+// one without a type, the next ones tell: another family of ops would find fault with them.
 Shape first_operand(const std::vector<AuthoringArg>& args, const std::vector<AuthoringKeyword>& keywords) {
-  if (!args.empty()) return is_tile(args[0]) ? Shape::Tile : is_tensor(args[0]) ? Shape::Tensor : Shape::None;
+  for (const AuthoringArg& arg : args) {
+    if (is_tile(arg)) return Shape::Tile;
+    if (is_tensor(arg)) return Shape::Tensor;
+    if (arg.expr == nullptr || !is_unknown(arg.expr->type)) return Shape::None;
+  }
   for (const AuthoringKeyword& k : keywords) {
     if (is_tile(k.arg)) return Shape::Tile;
     if (is_tensor(k.arg)) return Shape::Tensor;

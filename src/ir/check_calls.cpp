@@ -16,18 +16,8 @@ namespace pldc {
 
 namespace {
 
-// The extents behind the leading ones: `xs[rank]` has one extent less than the slice [1, ...] of the same elements.
-List<const Expr*> without_leading_ones(List<const Expr*> shape) {
-  while (!shape.empty() && const_int(shape.front()) == std::int64_t{1}) shape = shape.subspan(1);
-  return shape;
-}
-
 std::string_view shape_difference(List<const Expr*> given, List<const Expr*> wanted) {
-  if (given.size() != wanted.size()) {
-    given = without_leading_ones(given);
-    wanted = without_leading_ones(wanted);
-    if (given.size() != wanted.size()) return "ranks";
-  }
+  if (given.size() != wanted.size()) return "ranks";
   for (std::size_t i = 0; i < given.size(); ++i) {
     const auto a = const_int(given[i]);
     const auto b = const_int(wanted[i]);
@@ -93,7 +83,9 @@ bool check_argument(DiagSink& diags, const Function& callee, const Param& param,
   if (const auto number = const_int(value); number && dtype && is_float(*dtype)) {
     report.help("write {}.0", *number);
   } else {
-    report.help("pass a value of the declared type, or declare the parameter as what is passed");
+    report.help("{}", what == "ranks"
+                          ? "an index such as x[i] drops its axis, x[i:i + 1] keeps it"
+                          : "pass a value of the declared type, or declare the parameter as what is passed");
   }
   return false;
 }
