@@ -1,8 +1,11 @@
 // pldc fmt: canonical text.
+#include <filesystem>
+
 #include "driver/command.h"
 #include "driver/session.h"
 #include "frontend/authored.h"
 #include "support/diag/driver.h"
+#include "support/file.h"
 #include "support/text_diff.h"
 
 namespace pldc {
@@ -19,9 +22,11 @@ class FmtCommand : public Command {
 
   void add_options(CLI::App& app) override {
     OptionTable table(app);
-    table.group("Output").flag("-i,--in-place", in_place_, "rewrite the files that are not canonical");
+    table.group("Output").flag(
+        "-i,--in-place", in_place_,
+        "rewrite the files that are not canonical; where comments or hand-written forms are lost, keep FILE.orig");
     table.flag("--check", check_, "print nothing; exit 4 if a file is not canonical");
-    table.flag("--force", force_, "with -i and --check: also where comments or hand-written forms are lost");
+    table.flag("--force", force_, "with -i: keep no FILE.orig");
     table.value("-o,--output", output_, "FILE", "write to FILE instead of standard output");
     table.files(files_, "FILE", "programs; - is standard input");
   }
@@ -50,16 +55,14 @@ class FmtCommand : public Command {
     // Only a missing final newline is no reason to touch the file.
     const bool differs = first_difference(text, input.file->text(), d);
     if ((check_ || rewrites) && !differs) return kFine;
-    if (differs && !force_ && (rewrites || has_short_forms(*input.file))) {
-      if (const auto loss = first_loss(*input.file, text)) {
-        if (check_ || rewrites) {
-          input.diags.report<diag::canonical_loses>(loss->span, loss->what)
-              .help("`pldc fmt {} -o OTHER` writes it to another file, --force {}", input.path,
-                    check_ ? "compares nevertheless" : "rewrites this one nevertheless");
-          return check_ ? kCheckFailed : kBadInput;
-        }
-        input.diags.report<diag::canonical_lost>(loss->span, loss->what);
-      }
+    // A text that a person wrote has what the canonical one does not: it is kept beside it.
+    const auto loss = differs && !check_ && !force_ && (rewrites || has_short_forms(*input.file))
+                          ? first_loss(*input.file, text)
+                          : std::nullopt;
+    if (loss && rewrites) {
+      if (!keep(session, input, *loss)) return kBadInput;
+    } else if (loss) {
+      input.diags.report<diag::canonical_lost>(loss->span, loss->what);
     }
     if (check_) {
       const auto at = static_cast<std::uint32_t>(input.file->base() + d.offset);
@@ -68,6 +71,22 @@ class FmtCommand : public Command {
       return kCheckFailed;
     }
     return session.write_output(rewrites ? input.path : output_, text) ? kFine : kBadInput;
+  }
+
+  static bool keep(Session& session, Input& input, const TextLoss& loss) {
+    const std::string kept = input.path + ".orig";
+    std::error_code ignored;
+    std::string before;
+    std::string error;
+    const bool same = read_file(kept, before, error) && before == input.file->text();
+    if (!same && std::filesystem::exists(kept, ignored)) {
+      input.diags.report<diag::canonical_loses>(loss.span, loss.what, kept)
+          .help("move that file away, or give --force; `pldc fmt {} -o OTHER` leaves both as they are", input.path);
+      return false;
+    }
+    if (!session.write_output(kept, input.file->text())) return false;
+    input.diags.report<diag::canonical_lost>(loss.span, loss.what).help("{} is the text as it was", kept);
+    return true;
   }
 
   bool in_place_ = false;
