@@ -22,9 +22,9 @@ class FmtCommand : public Command {
 
   void add_options(CLI::App& app) override {
     OptionTable table(app);
-    table.group("Output").flag(
-        "-i,--in-place", in_place_,
-        "rewrite the files that are not canonical; where comments or hand-written forms are lost, keep FILE.orig");
+    table.group("Output").flag("-i,--in-place", in_place_,
+                               "rewrite the files that are not canonical; where comments or hand-written "
+                               "forms are lost, keep FILE.orig");
     table.flag("--check", check_, "print nothing; exit 4 if a file is not canonical");
     table.flag("--force", force_, "with -i: keep no FILE.orig");
     table.value("-o,--output", output_, "FILE", "write to FILE instead of standard output");
@@ -81,7 +81,8 @@ class FmtCommand : public Command {
     const bool same = read_file(kept, before, error) && before == input.file->text();
     if (!same && std::filesystem::exists(kept, ignored)) {
       input.diags.report<diag::canonical_loses>(loss.span, loss.what, kept)
-          .help("move that file away, or give --force; `pldc fmt {} -o OTHER` leaves both as they are", input.path);
+          .help("move that file away, or give --force; `pldc fmt {} -o OTHER` leaves both as they are",
+                input.path);
       return false;
     }
     if (!session.write_output(kept, input.file->text())) return false;

@@ -102,14 +102,14 @@ TEST_CASE("fmt: what a person wrote is not lost silently") {
   const struct {
     std::string text;
     std::string loss;
-  } cases[] = {
-      {"# Mine.\n" + import + "N = 8\n" + body, ":1:1: warning: the canonical text does not have this comment"},
-      {import + "N = 8\n" + body, ":2:1: warning: the canonical text does not have this constant"},
-      {import + with(plain, "class P:\n", "class P:\n    'About P.'\n"),
-       ":4:5: warning: the canonical text does not have this docstring"},
-      {import + with(plain, "    @pl.f", "    # About k.\n    @pl.f"),
-       ":4:5: warning: the canonical text does not have this comment"},
-      {import + plain, ":2:1: warning: the canonical text does not have the short forms"}};
+  } cases[] = {{"# Mine.\n" + import + "N = 8\n" + body,
+                ":1:1: warning: the canonical text does not have this comment"},
+               {import + "N = 8\n" + body, ":2:1: warning: the canonical text does not have this constant"},
+               {import + with(plain, "class P:\n", "class P:\n    'About P.'\n"),
+                ":4:5: warning: the canonical text does not have this docstring"},
+               {import + with(plain, "    @pl.f", "    # About k.\n    @pl.f"),
+                ":4:5: warning: the canonical text does not have this comment"},
+               {import + plain, ":2:1: warning: the canonical text does not have the short forms"}};
   for (const auto& c : cases) {
     const std::string file = dir.write("f.pld", c.text);
     CAPTURE(c.text);
