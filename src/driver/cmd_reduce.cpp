@@ -10,6 +10,7 @@
 #include "driver/command.h"
 #include "driver/reduce/reducer.h"
 #include "driver/session.h"
+#include "passes/pass.h"
 #include "support/diag/driver.h"
 #include "support/file.h"
 #include "support/process.h"
@@ -84,7 +85,7 @@ class ReduceCommand : public Command {
         "a shell command that exits 0 as long as the program shows what is looked for; {} is "
         "the program's file, else it comes last");
     table.number("--timeout", timeout_, "SECONDS", "a test that takes longer fails (10)").whole_number(1);
-    table.flag("--readable", readable_, "try only programs that pldc reads without an error");
+    table.flag("--readable", readable_, "try only programs that pldc reads, and verifies if it does FILE, without an error");
     table.group("Output").value("-o,--output", output_, "FILE", "the smallest program to FILE");
     table.files(files_, "FILE", "the program; - is standard input");
   }
@@ -107,6 +108,7 @@ class ReduceCommand : public Command {
     std::string error = "a temporary folder cannot be made";
     const std::string whole(input.file->text());
     reduce::Lines lines = reduce::split(whole);
+    valid_ = reads(whole, true);
     if (scratch.file().empty() || !try_text(session, scratch, whole, error)) {
       input.diags.report<diag::reduce_test_fails>(Span{}, error);
       return kBadInput;
@@ -139,7 +141,7 @@ class ReduceCommand : public Command {
 
   // Whether the command succeeds for a program with this text; `error` says how it failed.
   bool try_text(Session& session, const Scratch& scratch, const std::string& text, std::string& error) {
-    if (readable_ && !reads(text)) {
+    if (readable_ && !reads(text, valid_)) {
       error = "pldc does not read it without an error";
       return false;
     }
@@ -168,17 +170,20 @@ class ReduceCommand : public Command {
     return result.ok();
   }
 
-  static bool reads(const std::string& text) {
+  // `valid`: and whether it passes the verifiers of what is read.
+  static bool reads(const std::string& text, bool valid) {
     SourceManager sources;
     Context context;
     DiagSink diags;
     const Module module = parse(*sources.add("candidate.pld", text), context, diags);
-    return module.program != nullptr && !diags.has_errors();
+    if (module.program == nullptr || diags.has_errors()) return false;
+    return !valid || verify_written(module.program, diags);
   }
 
   std::string test_;
   unsigned timeout_ = 10;
   bool readable_ = false;
+  bool valid_ = false;  // the whole program passes the verifiers, so a smaller one has to
   std::string output_;
   std::vector<std::string> files_;
   unsigned tests_ = 0;
