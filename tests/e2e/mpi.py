@@ -25,6 +25,7 @@ import mpi_programs  # noqa: E402
 import programs  # noqa: E402
 
 SAMPLE = {"mesh_by_hand": (2, 4)}
+UNOPTIMISED = ("--cxxflags=-O0",)  # compiling takes longer than running
 LIMIT = 60  # seconds, after which a run counts as hanging
 
 
@@ -41,6 +42,7 @@ class Mpi:
     def __init__(self, options, work):
         self.options, self.work = options, work
         self.passed = self.failed = 0
+        self.built = set()
         self.transports = transports()
         self.corpus = pathlib.Path(os.environ.get("PLDC_CORPUS") or programs.default_corpus())
 
@@ -52,10 +54,12 @@ class Mpi:
         return good
 
     def build(self, name, text, target="mpi", *more):
-        path = self.work / f"{name}.pld"
-        if not path.exists():
-            path.write_text(text)
-        tree = self.work / f"{name}.{target}"
+        path, tree = self.work / f"{name}.pld", self.work / f"{name}.{target}"
+        if (name, target) in self.built:
+            return tree / "bin" / name
+        self.built.add((name, target))
+        path.write_text(text)
+        more = more or UNOPTIMISED if target == "mpi" else ()
         made = subprocess.run([self.options.pldc, "build", f"--target={target}", path, "-o", tree, "-j2", *more],
                               capture_output=True, text=True)
         self.check(made.returncode == 0, f"{name}: build", made.stderr)
@@ -123,7 +127,7 @@ class Mpi:
                         given, wanted = case.arrays(n)
                         self.values(case.entry, binary, n, given, wanted, [f"--entry={case.entry}", "--check=signals", "--repeat=2"])
 
-    def as_sim(self, name, text, outputs, ranks, *more):
+    def as_sim(self, name, text, outputs, ranks, *more, transports=None):
         """The same bits as with ranks as threads."""
         sim, mpi = self.build(name, text, "sim"), self.build(name, text)
         for n in ranks:
@@ -131,7 +135,7 @@ class Mpi:
             ran = subprocess.run([sim, "--random", f"--ranks={n}", *more, *[f"--out={y}={f}" for y, f in files.items()]],
                                  capture_output=True, text=True)
             self.check(ran.returncode == 0, f"{name} on {n} threads", ran.stderr)
-            for transport in self.transports:
+            for transport in transports or self.transports:
                 ran = self.run(n, mpi, "--random", "--rtol=0", "--atol=0", *more, *[f"--expect={y}={f}" for y, f in files.items()],
                                transport=transport)
                 self.check(ran.returncode == 0, f"{name} on {n} ranks, {transport}", ran.stderr)
@@ -141,7 +145,7 @@ class Mpi:
             return
         text = mpi_programs.HOST_MEMORY
         self.as_sim("host_memory", text, ("y", "z"), (4,), "--entry=shared")
-        self.as_sim("host_memory", text, ("u",), (3,), "--entry=own")
+        self.as_sim("host_memory", text, ("u",), (3,), "--entry=own", transports=["shm"])
         line = 1 + [n for n, part in enumerate(text.split("\n")) if "self.add(t[0]" in part][0]
         binary = self.build("host_memory", text)
         self.says("read of another rank's result", self.run(4, binary, "--random", "--entry=unknown"), 1,
@@ -178,14 +182,17 @@ class Mpi:
         good = self.build("mesh_by_hand", self.source("mesh_by_hand"))
         text = self.source("mesh_by_hand").replace("if peer != me:", "if peer != me and (me != 1 or peer != 0):", 1)
         missing = self.build("missing", text)
-        for transport in self.transports:
+        for n, transport in [(n, t) for n in (2, 4) for t in self.transports] if self.options.full else ((2, "shm"), (4, "tcp")):
+            others = [str(r) for r in range(1, n)]
             start = time.monotonic()
-            self.says(f"a missing notify, {transport}", self.run(3, missing, "--random", transport=transport), 4,
-                      "error: rank 0: deadlock: no rank can move", "comm_d0.sig_buf[1]", "any other rank of comm_d0: 1 2",
-                      "ranks that have finished their work: 1, 2", "error: rank 1: rank 0 has ended the run: deadlock",
-                      "error: rank 2: rank 0 has ended the run: deadlock")
+            self.says(f"a missing notify, {n} ranks, {transport}", self.run(n, missing, "--random", transport=transport), 4,
+                      "error: rank 0: deadlock: no rank can move", "comm_d0.sig_buf[1]", f"any other rank of comm_d0: {' '.join(others)}",
+                      f"ranks that have finished their work: {', '.join(others)}",
+                      *[f"error: rank {r}: rank 0 has ended the run: deadlock" for r in others])
             self.check(time.monotonic() - start < 20, "the deadlock is seen early")
-        self.killed(good)
+        for n, transport in [(n, t) for n in (2, 4) for t in self.transports] if self.options.full else ((4, "shm"),):
+            self.killed(good, n, transport)
+        self.dereferenced(good)
         self.says("other options", self.run(1, good, "--random", ":", "-n", "1", good, "--random=2"), 1,
                   "error: rank 1 was started with other options than rank 0")
         self.says("another program", self.run(1, good, "--random", ":", "-n", "1", missing, "--random"), 1,
@@ -194,13 +201,16 @@ class Mpi:
         self.says("races", self.run(2, good, "--random", "--check=races"), 2, "use --target=sim")
         self.says("seeded", self.run(2, good, "--random", "--schedule=seeded"), 2, "use --target=sim")
         self.says("a missing file", self.run(2, good, "--in=xs=no-such-file.npy"), 1, "no-such-file.npy: cannot be read")
-        if (self.corpus / "host_subset_pair").is_dir():
+        self.says("a missing rank", self.run(1, self.build("host_memory", mpi_programs.HOST_MEMORY), "--random", "--entry=unknown"), 1,
+                  "unknown dispatches to device 1", "start it with mpirun -n 2")
+        if self.options.full and (self.corpus / "host_subset_pair").is_dir():
             pair = self.build("host_subset_pair", self.source("host_subset_pair"))
             self.says("a missing device", self.run(2, pair, "--random"), 1, "start it with mpirun -n 4")
 
-    def killed(self, binary):
+    def killed(self, binary, ranks, transport):
         """A rank dies in mid-run: the others say so, and mpirun fails."""
-        child = subprocess.Popen(self.command(3, binary, "--random", "--repeat=10000000"), stderr=subprocess.PIPE, text=True)
+        child = subprocess.Popen(self.command(ranks, binary, "--random", "--repeat=10000000"), stderr=subprocess.PIPE, text=True,
+                                 env=dict(os.environ, **self.transports[transport]))
         victim, until = None, time.monotonic() + 20
         while victim is None and time.monotonic() < until:
             time.sleep(0.1)
@@ -212,7 +222,7 @@ class Mpi:
                     continue
                 if parent == child.pid and b"OMPI_COMM_WORLD_RANK=1" in environment:
                     victim = int(process.name)
-        time.sleep(1)  # it runs by then
+        time.sleep(0.7)  # it runs by then
         if victim is not None:
             os.kill(victim, signal.SIGKILL)
         try:
@@ -220,8 +230,20 @@ class Mpi:
         except subprocess.TimeoutExpired:
             child.terminate()
             error = "hangs\n" + child.communicate()[1]
-        survivors = [f"error: rank {r}: the run was ended from outside" for r in (0, 2)]
-        self.check(child.returncode != 0 and victim is not None and all(s in error for s in survivors), "a killed rank", error)
+        survivors = [f"error: rank {r}: the run was ended from outside" for r in range(ranks) if r != 1]
+        self.check(child.returncode != 0 and victim is not None and all(s in error for s in survivors),
+                   f"a killed rank of {ranks}, {transport}", error)
+
+    def dereferenced(self, binary):
+        """A kernel, changed by hand, that uses the address of a peer's window as memory."""
+        tree = self.work / "dereferenced"
+        shutil.copytree(binary.parent.parent, tree, dirs_exist_ok=True)
+        kernel = next((tree / "kernels").glob("*/*.cpp"))
+        kernel.write_text(kernel.read_text().replace("TLOAD(other, win_2);", "TLOAD(other, win_2); x[0] = *pld_peer(win_ctx, win, peer);"))
+        made = subprocess.run(["make", "-C", tree, f"bin/{binary.name}", "ARCH="], capture_output=True, text=True)
+        self.check(made.returncode == 0, "dereferenced: make", made.stderr)
+        self.says("a peer's address used as memory", self.run(2, tree / "bin" / binary.name, "--random"), None,
+                  "memory of another rank is used as if it were this process's own, in kernel reduce_rank, mesh_by_hand.pld:27")
 
     # ---- data
 
@@ -261,7 +283,8 @@ class Mpi:
         outs = {}
         for target in ("sim", "mpi"):
             outs[target] = subprocess.run([self.options.pldc, "run", f"--target={target}", path, "--ranks=2", "--random",
-                                           "--out=ys=-"], capture_output=True, text=True)
+                                           "--out=ys=-", *(UNOPTIMISED if target == "mpi" else ())],
+                                          capture_output=True, text=True)
         self.check(outs["mpi"].returncode == 0 and outs["mpi"].stdout == outs["sim"].stdout, "pldc run --target=mpi",
                    outs["mpi"].stderr)
         without = subprocess.run([self.options.pldc, "build", "--target=mpi", path, "-o", self.work / "without"],
