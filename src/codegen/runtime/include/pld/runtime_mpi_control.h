@@ -39,8 +39,9 @@ bool asking = false;
 uint64_t moves_seen = 0;
 int64_t still_since = 0;
 Array<Answer> answers, first;
-int left = 0;       // who said that they have failed or are leaving
-bool told = false;  // the failure came from another process
+int left = 0;                // who said that they have failed or are leaving
+bool told = false;           // the failure came from another process
+int first_failed = 1 << 30;  // the lowest rank that said it has
 
 void send(int to, const Head& head, const Text& body) {
   Text message;
@@ -183,6 +184,7 @@ void hear(const Head& head, const Text& body, int from) {
     return;
   }
   if (head.kind == Kind::failed || head.kind == Kind::left) ++left;
+  if (head.kind == Kind::failed && from < first_failed) first_failed = from;
   if (m == nullptr) return;
   bool ask = false;
   {
@@ -289,8 +291,9 @@ void abandon(const Text& message, int code) {
     progress();
     relax(4000);
   }
-  if (told) {  // the one that failed ends us all; if it cannot, we do
-    const timespec t{1, 0};
+  // Of those that failed one ends us all, for mpirun is not made for several; if it cannot, we do.
+  if (told || first_failed < me) {
+    const timespec t{5, 0};
     nanosleep(&t, nullptr);
   }
   MPI_Abort(MPI_COMM_WORLD, code);
