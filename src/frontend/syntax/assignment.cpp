@@ -115,6 +115,10 @@ bool Reader::finish_assignment(Block& block, const Token& first, const Token& na
       value = ctx_.call_with_type(call, type);
     }
   } else {
+    // A function that declares no result gives what the name already stands for, as the printed text will say.
+    const Var* before = is_unknown(value->type) && value != last_recorded_ ? lookup(name) : nullptr;
+    const auto* call = before != nullptr && !before->is_iter_arg ? dyn<Call>(value) : nullptr;
+    if (call != nullptr && !call->is_op()) value = retype_call(value, before->type);
     type = value->type;
   }
   const Var* var = nullptr;

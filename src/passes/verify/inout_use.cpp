@@ -1,6 +1,7 @@
 // InOutUseValid and OutParamNotShadowed: what was handed over for writing is known afterwards by the value
 // that the call returned, and an output parameter stays the caller's memory.
 #include <optional>
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -85,6 +86,7 @@ class Verifier {
       : functions_(functions), diags_(diags) {}
 
   void run(const Function* f) {
+    function_ = f;
     Dead dead;
     body(f->body, dead);
   }
@@ -214,7 +216,9 @@ class Verifier {
   void stmt(const Stmt* s, Dead& dead) {
     const auto* loop_while = dyn<WhileStmt>(s);
     if (loop_while == nullptr) {
-      for_each_expr(s, [&](const Expr* e) { check(e, s->span, dead); });
+      for_each_expr(s, [&](const Expr* e) {
+        if (s->kind != StmtKind::Return || !names_output(e)) check(e, s->span, dead);
+      });
     } else {
       for (const IterArg& arg : loop_while->iter_args) check(arg.init, s->span, dead);
     }
@@ -246,6 +250,14 @@ class Verifier {
     for_each_def(s, [&](const Var* v) { dead.clear(v); });
   }
 
+  // A kernel's return names the parameters that it has written (NormalizeReturnOrder), through calls too.
+  bool names_output(const Expr* e) const {
+    return function_->is_kernel() &&
+           std::any_of(function_->params.begin(), function_->params.end(), [&](const Param& param) {
+             return param.var == e && param.direction != ParamDirection::In;
+           });
+  }
+
   static void define_header(const Stmt* s, Dead& dead) {
     if (const auto* loop = dyn<ForStmt>(s)) {
       dead.clear(loop->loop_var);
@@ -269,6 +281,7 @@ class Verifier {
 
   const std::unordered_map<Name, const Function*>& functions_;
   DiagSink& diags_;
+  const Function* function_ = nullptr;
   std::unordered_map<const Stmt* const*, Summary> summaries_;
 };
 
