@@ -1,7 +1,7 @@
 // InOutUseValid and OutParamNotShadowed: what was handed over for writing is known afterwards by the value
 // that the call returned, and an output parameter stays the caller's memory.
-#include <optional>
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
