@@ -363,7 +363,7 @@ class Grid:
 
     def run_case(self, folder, case, p):
         given, wanted = case.arrays(p)
-        options = ['--ranks', str(p), '--entry', case.entry, '--check=signals', '--repeat', '2']
+        options = ['--ranks', str(p), '--entry', case.entry, '--check=signals,bounds', '--repeat', '2']
         for name, value in given.items():
             np.save(folder / f'{name}.npy', value)
             options.append(f'--in={name}={folder / name}.npy')

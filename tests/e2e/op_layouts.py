@@ -62,6 +62,12 @@ TENSORS = {
     # A bare literal is FP32; the result is as wide, and rounded once.
     "literal": ("FP16", "FP32", ["r = pl.tensor.muls(x, 0.1)"], lambda x: x.astype(np.float32) * np.float32(0.1)),
     "typed": ("FP16", "FP16", ["r = pl.tensor.muls(x, pl.const(0.1, pl.FP16))"], lambda x: x * np.float16(0.1)),
+    # What becomes a tile still has extents, and a single row is scattered like many.
+    "extent": ("INT32", "INT32", ["u = pl.tensor.adds(x, 0)", "d = pl.cast(pl.tensor.dim(u, -1), pl.INT32)",
+                                  "r = pl.tensor.muls(u, d)"], lambda x: x * np.int32(64)),
+    "row": ("INT32", "INT32", ["u = pl.tensor.slice(x, [1, 64], [3, 0])", "v = pl.tensor.muls(u, 1)",
+                               "i = pl.tensor.ci(pl.const(63, pl.INT32), [1, 64], dtype=pl.INT32, descending=True)",
+                               "r = pl.tensor.scatter(v, i, u, dim=-1)"], lambda x: x[3:4, ::-1]),
     "read": ("FP16", "FP32", ["u = pl.tensor.divs(x, -2.5)", "r = pl.tensor.cos(u)"],
              lambda x: np.cos(x.astype(np.float32) / np.float32(-2.5))),
 }

@@ -207,15 +207,19 @@ class CollectiveProgram:
         self.fold(o, self.scattered)
 
     def all_to_all_v(self):
-        """One row a block; every second pair sends none, and its place keeps what it had: nothing."""
+        """One row a block, which moves whatever the counts say; they arrive with it."""
         i, o = self.square(), self.square()
         c, r = self.window(P, 1, "INT32"), self.window(P, 1, "INT32")
         self.fill(i)
         self.dispatch("count", [], [("c", f"[{self.ranks}, 1]", "INT32", c)], [
             "for row in pl.range(n):", "    if (me + row) % 2 == 0:", "        pl.write(c, [row, 0], pl.const(1, pl.INT32))"])
         self.lines.append(f"{o} = pld.tensor.all_to_all_v({i}, {o}, {self.signal()}, {c}, {r})")
-        even = (np.add.outer(np.arange(self.ranks), np.arange(self.ranks)) % 2 == 0)[:, :, None]
-        self.fold(o, lambda v: np.where(even, self.filled(v).transpose(1, 0, 2), 0))
+        self.fold(o, lambda v: self.filled(v).transpose(1, 0, 2))
+        # The counts are symmetric: what came in is what went out.
+        self.dispatch("received", [], [(n, f"[{self.ranks}, 1]", "INT32", a) for n, a in (("c", c), ("e", r))], [
+            f"t = {self.load('w')}", "for row in pl.range(n):",
+            "    if pl.read(c, [row, 0]) != pl.read(e, [row, 0]):", f"        t = pl.tile.adds(t, {self.number(100)})",
+            "w = pl.store(t, [0, 0], w)"])
 
     def in_kernel(self):
         what = self.choice(["broadcast", "allgather", "all_to_all", "reduce_scatter", "barrier"])

@@ -37,7 +37,7 @@ def second(k, op, x, other):
 
 
 @makes("add sub mul maximum minimum div fmod rem and or xor shl "
-       "shr", tensor="add sub mul maximum minimum div fmod and or xor")
+       "shr", tensor="add sub mul maximum minimum div fmod and or xor shl shr")
 def binary(k, op):
     a, x = k.pick()
     suits(k, op, x)
@@ -58,7 +58,7 @@ def counts(k, x):
         raise Reject
     value = Tile(x.kind, np.full(x.data.shape, n, KINDS[x.kind]))
     name = k.fresh()
-    k.declare(name, [f"{name} = pl.tile.full([{x.data.shape[0]}, {x.data.shape[1]}], dtype=pl.{x.kind}, value={n})"], [], value)
+    k.declare(name, [f"{name} = pl.{k.level}.full([{x.data.shape[0]}, {x.data.shape[1]}], dtype=pl.{x.kind}, value={n})"], [], value)
     return name, value
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 import random_elements  # noqa: F401
 import random_shapes  # noqa: F401
+import random_tensors  # noqa: F401
 from random_table import MAKERS, makes
 from random_values import FLOATS, KINDS, Reject, Scalar, Stmt, Tile, arithmetic, computed, is_int, wide
 

@@ -278,8 +278,8 @@ def indices(k, shape, kind, below, unique=False):
     part = source[r:r + shape[0], c:c + shape[1]].astype(np.int64)
     loaded, masked, name = k.fresh(), k.fresh(), k.fresh()
     data = remainder(part & 4095, np.int64(below) + 0 * part)
-    lines = [f"{loaded} = pl.load({kind.lower()}, [{r}, {c}], [{shape[0]}, {shape[1]}])",
-             f"{masked} = pl.tile.ands({loaded}, 4095)", f"{name} = pl.tile.fmods({masked}, {below})"]
+    lines = [f"{loaded} = " + k.loaded(kind, f"{r}, {c}", shape), f"{masked} = pl.{k.level}.ands({loaded}, 4095)",
+             f"{name} = pl.{k.level}.fmods({masked}, {below})"]
     k.declare(name, lines, [], Tile(kind, data.astype(KINDS[kind])))
     return name, data
 

@@ -11,6 +11,25 @@
 namespace pldc {
 namespace {
 
+// A padded load asks for up to 15 columns more than there are, whatever they hold; those behind the end of the window are not
+// touched.
+TileRef inside_window(KernelBody& body, const OpCall& op, const TensorRef& window, const TileRef& to,
+                      std::vector<Extent>& box) {
+  const auto* offsets = dyn<MakeTuple>(op.arg(2));
+  if (offsets == nullptr || offsets->elements.empty() || box.empty() || window.shape.empty()) return to;
+  const Extent& asked = box.back();
+  const Extent& end = window.shape.back();
+  const Extent at = body.index(offsets->elements.back());
+  if (asked.constant && end.constant && at.constant) {
+    const std::int64_t left = *end.constant - *at.constant;
+    if (left >= *asked.constant) return to;
+    box.back() = Extent(left < 0 ? 0 : left);
+  } else {
+    box.back() = Extent(fmt::format("({0} < {1} - ({2}) ? {0} : {1} - ({2}))", asked.text, end.text, at.text));
+  }
+  return body.view(to, to.form, to.valid_rows, box.back(), {}, "inside");
+}
+
 bool remote_load(KernelBody& body, const OpCall& op) {
   if (op.result == nullptr) return true;
   const auto* type = static_cast<const TileType*>(op.result->type);
@@ -28,7 +47,8 @@ bool remote_load(KernelBody& body, const OpCall& op) {
   }
   const std::string pointer = body.peer_address(op, window, KernelBody::address(window, offset), op.arg(1));
   if (pointer.empty()) return false;
-  emit_load(body, op, shaped, pointer, box, to);
+  const bool padded = keyword_int(op, "allow_physical_tail_padding", 0) != 0;
+  emit_load(body, op, shaped, pointer, box, padded ? inside_window(body, op, window, to, box) : to);
   return true;
 }
 

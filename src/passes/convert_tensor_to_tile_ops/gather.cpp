@@ -102,8 +102,11 @@ const Expr* Gather::across(std::size_t axis) {
   const std::int64_t along = const_int(input[axis]).value_or(1);
   const std::int64_t pages = rank == 3 ? const_int(index[0]).value_or(1) : 1;
   const std::int64_t rows = const_int(index[rank - 2]).value_or(1);
-  const Var* range = op.bind("gather_range", OpId::tile_ci, {op.int32(0), op.tuple(op.dims({1, columns}))},
-                             {{"dtype", AttrValue::of_dtype(DType::INT32)}});
+  // tile.ci makes no single number.
+  const Expr* numbers = columns == 1 ? op.full(op.dims({1, 1}), DType::INT32, 0)
+                                     : op.op(OpId::tile_ci, {op.int32(0), op.tuple(op.dims({1, columns}))},
+                                             {{"dtype", AttrValue::of_dtype(DType::INT32)}});
+  const Var* range = op.bind("gather_range", numbers);
   const Var* start = op.bind("gather_main_acc_init", op.create(op.dims({pages * rows, columns}), dtype));
   const Var* all = op.carry_loop(
       {"gather_main_lv", "gather_main_ia", "gather_main_rv"}, op.index(pages * rows), start,

@@ -187,8 +187,24 @@ class KernelConverter : public Rewriter, private Values {
     out.push_back(ctx().assign(var, value, s->span));
   }
 
+  // What tensor.dim says of a tensor that has become a tile; null for all else.
+  const Expr* extent_of_tile(const Expr* before, const Expr* now) {
+    const auto* call = dyn<Call>(now);
+    if (call == nullptr || call->op != OpId::tensor_dim || dyn<TileType>(call->args[0]->type) == nullptr) return nullptr;
+    const auto* tensor = dyn<TensorType>(static_cast<const Call*>(before)->args[0]->type);
+    const auto axis = const_int(call->args[1]);
+    if (tensor == nullptr || !axis) return nullptr;
+    const auto rank = static_cast<std::int64_t>(tensor->shape.size());
+    const std::int64_t at = *axis < 0 ? *axis + rank : *axis;
+    return at >= 0 && at < rank ? expr(tensor->shape[static_cast<std::size_t>(at)]) : nullptr;
+  }
+
   void plain(const AssignStmt* s, std::vector<const Stmt*>& out) {
     const Expr* value = expr(s->value);
+    if (const Expr* extent = extent_of_tile(s->value, value)) {
+      out.push_back(ctx().assign(s->var, extent, s->span, s->comments));
+      return;
+    }
     if (const auto* get = dyn<TupleGet>(value)) {
       const auto* tuple = dyn<TupleType>(get->tuple->type);
       const auto at = static_cast<std::size_t>(get->index);

@@ -41,6 +41,7 @@ const Expr* blended(Lowering& op, const Names& names, const Expr* old, const Exp
 }
 
 const Expr* sequence(Lowering& op, std::int64_t count) {
+  if (count == 1) return op.full(op.dims({1, 1}), DType::INT32, 0);  // tile.ci makes no single number
   return op.op(OpId::tile_ci, {op.int32(0), op.tuple(op.dims({1, count}))},
                {{"dtype", AttrValue::of_dtype(DType::INT32)}, {"descending", AttrValue::of_bool(false)}});
 }
