@@ -25,7 +25,8 @@ TileRef inside_window(KernelBody& body, const OpCall& op, const TensorRef& windo
     if (left >= *asked.constant) return to;
     box.back() = Extent(left < 0 ? 0 : left);
   } else {
-    box.back() = Extent(fmt::format("({0} < {1} - ({2}) ? {0} : {1} - ({2}))", asked.text, end.text, at.text));
+    box.back() =
+        Extent(fmt::format("({0} < {1} - ({2}) ? {0} : {1} - ({2}))", asked.text, end.text, at.text));
   }
   return body.view(to, to.form, to.valid_rows, box.back(), {}, "inside");
 }

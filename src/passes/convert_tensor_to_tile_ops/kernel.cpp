@@ -190,7 +190,8 @@ class KernelConverter : public Rewriter, private Values {
   // What tensor.dim says of a tensor that has become a tile; null for all else.
   const Expr* extent_of_tile(const Expr* before, const Expr* now) {
     const auto* call = dyn<Call>(now);
-    if (call == nullptr || call->op != OpId::tensor_dim || dyn<TileType>(call->args[0]->type) == nullptr) return nullptr;
+    if (call == nullptr || call->op != OpId::tensor_dim || dyn<TileType>(call->args[0]->type) == nullptr)
+      return nullptr;
     const auto* tensor = dyn<TensorType>(static_cast<const Call*>(before)->args[0]->type);
     const auto axis = const_int(call->args[1]);
     if (tensor == nullptr || !axis) return nullptr;
