@@ -11,7 +11,7 @@ class DiffCommand : public Command {
   CommandInfo info() const override {
     return {"diff",
             "A B",
-            "Compare two programs by structure; names, comments and layout do not count",
+            "Compare two programs by structure: no names, comments, layout",
             {"pldc diff before.pld after.pld", "pldc diff --limit=1 a.pld b.pld",
              "pldc diff -q a.pld b.pld && echo same"}};
   }

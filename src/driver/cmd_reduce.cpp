@@ -73,9 +73,9 @@ class ReduceCommand : public Command {
     return {"reduce",
             "--test=CMD FILE",
             "Find the smallest program for which a command still succeeds",
-            {"pldc reduce --test='pldc build {} 2>&1 | grep -q PLD0401' wrong.pld -o small.pld",
-             "pldc reduce --test='pldc check --ranks 4 {} 2>&1 | grep -q PLD0661' --readable hang.pld",
-             "pldc reduce --test='pldc replay {}; test $? = 3' pldc-crash-0123456789abcdef.pld"}};
+            {"pldc reduce --test='pldc check {} 2>&1 | grep -q PLD0401' wrong.pld",
+             "pldc reduce --test='pldc check --ranks 4 {} 2>&1 | grep -q 0661' hang.pld",
+             "pldc reduce --test='pldc replay {}; test $? = 3' pldc-crash-0123.pld"}};
   }
 
   void add_options(CLI::App& app) override {
@@ -105,6 +105,7 @@ class ReduceCommand : public Command {
  private:
   int process(Session& session, Input& input) {
     const InterruptScope interrupts;
+    session.progress("the first test");
     const Scratch scratch(input.path);
     std::string error = "a temporary folder cannot be made";
     const std::string whole(input.file->text());
@@ -115,15 +116,12 @@ class ReduceCommand : public Command {
       return kBadInput;
     }
     const std::size_t before = lines.size();
-    bool ticked = false;
     reduce::Reducer::Hooks hooks;
     hooks.test = [&](const std::string& text) { return try_text(session, scratch, text, error); };
     hooks.stop = [] { return interrupted != 0; };
     hooks.progress = [&](const reduce::Lines& now) {
       session.log().info("{} lines after {} tests", now.size(), tests_);
-      if (!session.env().err_is_terminal) return;
-      session.err() << fmt::format("\r{} lines after {} tests ", now.size(), tests_) << std::flush;
-      ticked = true;
+      session.progress(fmt::format("{} lines after {} tests", now.size(), tests_));
     };
     // Without its blank lines and with plain indentation it is another text: it has to pass too.
     std::string result = whole;
@@ -134,9 +132,8 @@ class ReduceCommand : public Command {
       after = smallest.size();
       result = reduce::join(smallest);
     }
-    if (ticked) session.err() << "\r\033[K";
-    session.err() << fmt::format("{} of {} lines are left after {} tests{}\n", after, before, tests_,
-                                 interrupted != 0 ? "; interrupted, so less may do" : "");
+    session.say(fmt::format("{} of {} lines are left after {} tests{}\n", after, before, tests_,
+                            interrupted != 0 ? "; interrupted, so less may do" : ""));
     return session.write_output(output_, result) ? kFine : kBadInput;
   }
 

@@ -58,7 +58,7 @@ class RunCommand : public Command {
             "FILE [OPTIONS]",
             "Build a program and run it",
             {"pldc run foo.pld --ranks 4 --in x=x.npy --out y=y.npy", "pldc run foo.pld --random --out y=-",
-             "pldc run foo.pld --ranks 4 --random --schedule=seeded --schedules=100 --check=races,signals"}};
+             "pldc run foo.pld --ranks 4 --random --schedule=seeded --schedules=9"}};
   }
 
   void add_options(CLI::App& app) override {
@@ -267,7 +267,7 @@ class RunCommand : public Command {
                                                              : count + " schedules agree");
     }
     if (result.signal != 0)
-      session.err() << fmt::format("pldc: the program was ended by signal {}\n", result.signal);
+      session.say(fmt::format("pldc: the program was ended by signal {}\n", result.signal));
     return result.exit_code;
   }
 

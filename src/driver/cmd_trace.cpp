@@ -20,7 +20,7 @@ class TraceCommand : public Command {
   CommandInfo info() const override {
     return {"trace",
             "FILE... [-o REPORT.html]",
-            "Show what each pass does to a program, and the program, as one HTML file",
+            "Show what each pass does, and the program, as one HTML file",
             {"pldc trace foo.pld -o report.html", "pldc trace --ranks 4 foo.pld",
              "pldc trace --stop-after=LowerCompositeOps -o - foo.pld >report.html"}};
   }

@@ -116,6 +116,11 @@ int run_main(const std::vector<std::string>& raw, Env& env) {
   std::vector<std::string> recorded{std::string(command->info().name)};
   recorded.insert(recorded.end(), args.begin(), args.end());
   Session session(env, common[index], std::move(recorded));
+  const std::string verify = env.variable("PLDC_VERIFY").value_or("");
+  if (!verify.empty() && verify != "each" && verify != "roundtrip") {
+    return fail(session, session.usage_error(fmt::format("PLDC_VERIFY is '{}'", verify),
+                                             "set it to each or roundtrip, or unset it"));
+  }
   if (!session.check_warning_names()) return fail(session, kBadUsage);
   if (common[index].print_options) {
     *env.out << options_in_force(app);

@@ -184,7 +184,7 @@ bool Dumper::finish() {
   }
   failed_ =
       !session_.write_output(path_join(options_.directory, "index.json"), list.dump(2) + "\n") || failed_;
-  if (!failed_) session_.err() << fmt::format("wrote {} dumps to {}\n", files, options_.directory);
+  if (!failed_) session_.say(fmt::format("wrote {} dumps to {}\n", files, options_.directory));
   return !failed_;
 }
 

@@ -10,7 +10,7 @@
 namespace pldc {
 namespace {
 
-constexpr std::size_t kWidth = 100;
+constexpr std::size_t kWidth = 80;
 
 std::string names_of(const CLI::Option& option) {
   std::string out;
@@ -82,7 +82,7 @@ std::string root_help(const std::vector<std::unique_ptr<Command>>& commands) {
       "  pldc --dump-after=MaterializeCommDomainScopes foo.pld\n"
       "  pldc build foo.pld && foo.pldc/bin/foo --ranks 4 --in x=x.npy --out y=y.npy\n"
       "  pldc run foo.pld --ranks 4 --random --out y=-\n"
-      "\n`pldc SUBCOMMAND -h`: a screen about it; `pldc help SUBCOMMAND`: all its options.\n";
+      "\n`pldc SUBCOMMAND -h`: a screen about it; `pldc help SUBCOMMAND`: all options.\n";
   return out;
 }
 
@@ -129,9 +129,10 @@ std::string full_help(const Command& command, const CLI::App& app) {
     }
   }
   return out +
-         "\nexit codes: 0 fine, 1 wrong input, 2 wrong command line, 3 a bug in pldc, 4 a check failed\n"
-         "environment: PLDC_FLAGS (more options), PLDC_VERIFY=each|roundtrip, NO_COLOR; @FILE reads "
-         "arguments\n";
+         "\nexit codes: 0 fine, 1 wrong input, 2 wrong command line, 3 a bug in pldc,\n"
+         "            4 a check failed\n"
+         "environment: PLDC_FLAGS (more options), PLDC_VERIFY=each|roundtrip, NO_COLOR\n"
+         "@FILE reads arguments from a file\n";
 }
 
 }  // namespace pldc

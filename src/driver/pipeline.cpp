@@ -31,12 +31,6 @@ bool plan_pipeline(Session& session, const PassOptions& options, Pipeline& pipel
   to.stop_after = options.stop_after;
   to.start_after = options.start_after;
   to.disabled = options.disable;
-  const std::string wanted = session.env().variable("PLDC_VERIFY").value_or("");
-  if (!wanted.empty() && wanted != "each" && wanted != "roundtrip") {
-    session.report<diag::bad_option>("set it to each or roundtrip, or unset it",
-                                     fmt::format("PLDC_VERIFY is '{}'", wanted));
-    return false;
-  }
   to.verify = level_of(options, session.env());
   to.strict_signals = options.strict_signals;
   DiagSink diags(session.diag_options());
@@ -71,6 +65,7 @@ RunResult run_pipeline(Session& session, Input& input, const Pipeline& pipeline,
   Timing timing;
   PassCallbacks watched;
   watched.before = [&](const PassStep& step) {
+    session.progress(fmt::format("{}: {}", input.path, step.planned->name));
     if (!step.skipped) session.log().debug("{}: {}", input.path, step.planned->label());
     return !callbacks.before || callbacks.before(step);
   };
@@ -83,8 +78,8 @@ RunResult run_pipeline(Session& session, Input& input, const Pipeline& pipeline,
   result =
       run_plan(pipeline.plan, pipeline.options, input.context, input.diags, input.module.program, watched);
   if (!options.timing.empty())
-    session.err() << (options.timing == "json" ? timing.json(input.path) : timing.text());
-  if (options.stats && result.program != nullptr) session.err() << statistics(result.program);
+    session.say(options.timing == "json" ? timing.json(input.path) : timing.text());
+  if (options.stats && result.program != nullptr) session.say(statistics(result.program));
   return result;
 }
 

@@ -1,6 +1,7 @@
 #include "driver/session.h"
 
-#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/details/null_mutex.h>
+#include <spdlog/sinks/base_sink.h>
 
 #include <new>
 #include <unordered_set>
@@ -56,20 +57,43 @@ int overflow_stack(int depth) {
 
 // --crash: one of each kind of failure.
 void crash_on_purpose(const std::string& how) {
-  if (how == "check") internal_error(__FILE__, __LINE__, "on purpose");
+  if (how == "check") throw InternalError("on purpose");
   if (how == "memory") throw std::bad_alloc();
   if (how == "signal") std::abort();
   if (how == "stack" && overflow_stack(0) != 0) std::abort();
 }
+
+// A message without the program's name and without the end of its last line.
+std::string_view bare(std::string_view text) {
+  constexpr std::string_view kName = "pldc: ";
+  if (text.starts_with(kName)) text.remove_prefix(kName.size());
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+  return text;
+}
+
+class LogSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+ public:
+  explicit LogSink(Session& session) : session_(session) {}
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t text;
+    formatter_->format(message, text);
+    session_.say(std::string_view(text.data(), text.size()));
+  }
+  void flush_() override {}
+
+  Session& session_;
+};
 
 }  // namespace
 
 int worse(int a, int b) { return rank_of(b) > rank_of(a) ? b : a; }
 
 Session::Session(Env& env, const CommonOptions& options, std::vector<std::string> args)
-    : env_(env), options_(options), args_(std::move(args)), diag_options_(diag_options_of(options)) {
-  auto sink = std::make_shared<spdlog::sinks::ostream_sink_st>(*env.err);
-  log_ = std::make_shared<spdlog::logger>("pldc", std::move(sink));
+    : env_(env), options_(options), args_(std::move(args)), diag_options_(diag_options_of(options)),
+      progress_(env.err_is_terminal && options.diag_format == "text") {
+  log_ = std::make_shared<spdlog::logger>("pldc", std::make_shared<LogSink>(*this));
   log_->set_pattern("pldc: %v");
   log_->set_level(options.verbose == 0   ? spdlog::level::warn
                   : options.verbose == 1 ? spdlog::level::info
@@ -126,6 +150,15 @@ void Session::show(DiagSink& sink) {
   err().flush();
 }
 
+void Session::say(std::string_view text) {
+  if (!for_machines()) {
+    err() << text << std::flush;
+    return;
+  }
+  text = bare(text);
+  if (!text.empty()) report<diag::said>("", text);
+}
+
 void Session::finish() {
   if (options_.diag_format == "sarif") err() << render(sarif_, sources_, render_options());
   out().flush();
@@ -151,7 +184,12 @@ int Session::guarded(Input& input, std::vector<std::string> options, const std::
     what = e.what();
   }
   show(input.diags);
-  err() << scope.write(what);
+  const std::string line = scope.write(what);
+  if (for_machines()) {
+    report<diag::crashed>("", bare(line));
+  } else {
+    err() << line;
+  }
   return kInternalError;
 }
 
@@ -166,6 +204,7 @@ int Session::each(const std::vector<std::string>& files, const std::function<int
     int result = kBadInput;
     if (load(input)) {
       log_->info("reading {}", input.file->name());
+      progress(input.file->name());
       result = guarded(input, options, work);
     }
     if (input.diags.has_errors() && rank_of(result) < rank_of(kCheckFailed)) result = kBadInput;

@@ -10,6 +10,7 @@
 
 #include "driver/env.h"
 #include "driver/options.h"
+#include "driver/progress.h"
 #include "frontend/text.h"
 #include "ir/context.h"
 #include "support/diag.h"
@@ -33,8 +34,18 @@ class Session {
   Session(Env& env, const CommonOptions& options, std::vector<std::string> args);
 
   Env& env() { return env_; }
-  std::ostream& out() { return *env_.out; }
-  std::ostream& err() { return *env_.err; }
+  // Whoever asks for a stream is about to write: a line of progress goes away before.
+  std::ostream& out() {
+    progress_.pause();
+    return *env_.out;
+  }
+  // For what is no diagnostic use say().
+  std::ostream& err() {
+    progress_.pause();
+    return *env_.err;
+  }
+  // What is being done now, shown on a terminal if it takes long: "foo.pld: Simplify".
+  void progress(std::string_view what) { progress_.step(what); }
   const CommonOptions& options() const { return options_; }
   const std::vector<std::string>& args() const { return args_; }  // as they were given
   SourceManager& sources() { return sources_; }
@@ -72,6 +83,8 @@ class Session {
   // Text to a file or, for "-" or "", to stdout. False and a diagnostic on failure.
   bool write_output(const std::string& path, std::string_view text);
 
+  // A log line, a summary, a report on stderr: for a machine that reads diagnostics it is one of them, a note.
+  void say(std::string_view text);
   // Whether a machine reads the diagnostics: then nothing else may stand on stderr.
   bool for_machines() const { return render_options().format != DiagFormat::Text; }
   // Shows what is shown at the very end (SARIF is one document).
@@ -88,6 +101,7 @@ class Session {
   SourceManager sources_;
   DiagOptions diag_options_;
   std::vector<Diagnostic> sarif_;
+  Progress progress_;
   std::shared_ptr<spdlog::logger> log_;
   bool legacy_warned_ = false;
 };

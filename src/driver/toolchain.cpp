@@ -197,17 +197,18 @@ bool compile_tree(Session& session, const Tree& tree, const Toolchain& tools,
   // Called from a Makefile: its job server is not ours.
   make.unset = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "CXXFLAGS"};
   session.log().info("{}: make", tree.directory);
+  session.progress("compiling");
   const ProcessResult result = run_process(make);
   if (!result.error.empty()) {
     session.report<diag::cannot_start>("install make", "make", result.error);
     return false;
   }
   if (!result.ok()) {
-    session.err() << result.out << result.err;
+    session.say(result.out + result.err);
     session.report<diag::compile_failed>("", tree.directory);
     return false;
   }
-  session.err() << result.err;  // the compiler's warnings
+  session.say(result.err);  // the compiler's warnings
   if (!result.out.empty()) session.log().info("{}", result.out);
   for (const CachedObject& object : objects) {
     if (file_exists(object.object) && !file_exists(object.cached) && make_dirs(cache, error)) {

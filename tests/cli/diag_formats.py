@@ -218,6 +218,26 @@ def special_cases(suite):
                    lines[-1]['message'].startswith('deadlock: ') else [lines])
 
 
+def nothing_else_on_stderr(suite):
+    """What pldc says besides diagnostics is a note, and what is asked for is on stdout: stderr stays readable by machines."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / 'good.pld').write_text((ROOT / 'samples/scale_add.pld').read_text())
+        for words, said in ((['opt', '-vv', '--timing', '--stats'], 'tensor.store|statements'),
+                            (['opt', '--timing=json'], '"passes":'),
+                            (['opt', '--dump-all', '--dump-dir=D'], r'wrote \d+ dumps to D'),
+                            (['opt', '--dump-after=Simplify', '-v'], 'reading good.pld'),
+                            (['fmt', '-v'], 'reading good.pld'),
+                            (['roundtrip', '--semantic', '--each', '--stats'], 'statements'),
+                            (['check', '-vvv', '--ranks=2'], 'reading good.pld'),
+                            (['trace', '-v', '-o', 'report.html'], 'reading good.pld'),
+                            (['reduce', '-v', '--test=grep -q mul {}', '--timeout=5'], 'lines are left after'),
+                            (['build', '--cxx=false', '-j1', '-o', 'out'], r'\*\*\* ')):
+            run, lines = suite.both(f'only diagnostics: {words}', [*words, 'good.pld'], folder)
+            notes = [line['message'] for line in lines or [] if line['id'] == 'said']
+            suite.note(f'a note: {words}', [] if any(re.search(said, note) for note in notes) else [f'{said}: {notes}'])
+
+
 def the_validator_can_fail(suite):
     """It would be worth nothing if it accepted everything."""
     good = {'version': '2.1.0', 'runs': [{'tool': {'driver': {'name': 'x', 'rules': [{'id': 'A'}]}},
@@ -244,6 +264,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--pldc', default='build/src/driver/pldc', type=lambda p: pathlib.Path(p).resolve())
     suite = Suite(parser.parse_args().pldc)
+    nothing_else_on_stderr(suite)
     the_validator_can_fail(suite)
     special_cases(suite)
     every_golden(suite)

@@ -81,6 +81,13 @@ TEST_CASE("reduce: lines, bodies, arguments and calls go while the test holds") 
   };
   CHECK_THAT(reduced("def f(self, a, b):\n  g\ny = self.f(1, 2)\n", fits),
              Contains("def f(self, b)") && Contains("self.f(2)"));
+  // Results go with the returns, and with what the calls are assigned to; a call that is returned stays.
+  const auto consistent = [](const std::string& t) {
+    return has(t, "-> T") == has(t, "return x") && has(t, "-> T") == has(t, "b = self.f(1)") && has(t, "self.f(1)") &&
+           has(t, "-> U") == has(t, "return self.f(2)") && has(t, "self.f(2)");
+  };
+  CHECK(reduced("def f(self, a) -> T:\n  return x\nb = self.f(1)\ndef g(self) -> U:\n  return self.f(2)\n",
+                consistent) == "self.f(1)\nself.f(2)\n");
   // All of it goes if nothing is needed.
   CHECK(reduced("a\nb\n", [](const std::string&) { return true; }).empty());
 }
@@ -117,6 +124,30 @@ TEST_CASE("reduce: 500 lines that fail are shrunk to a few") {
   CHECK(std::count(small.begin(), small.end(), '\n') < 15);
   CHECK_THAT(small, Contains("row_sum("));
   CHECK_THAT(outcome.err, Contains("lines are left after"));
+}
+
+TEST_CASE("reduce: a program that hangs is reduced to one that hangs") {
+  if (std::getenv("PLDC_SOURCE_ROOT") == nullptr || std::getenv("PLDC_BUILD_ROOT") == nullptr) return;
+  const TempDir dir;
+  const std::string hang =
+      content(std::string(std::getenv("PLDC_SOURCE_ROOT")) + "/samples/tutorial/2_hang.pld");
+  const std::string file = dir.write("hang.pld", hang);
+  const std::string small = dir.path("small.pld");
+  const std::string pldc = std::string(std::getenv("PLDC_BUILD_ROOT")) + "/src/driver/pldc";
+  // The match of signals needs no kernels; to run they must be some.
+  const std::string test = pldc + " check --ranks 2 {} 2>&1 | grep -q PLD0661 && " + pldc +
+                           " build --emit=kernels -o - {} >/dev/null 2>&1";
+  const Outcome outcome = run_pldc({"reduce", "--test=" + test, file, "-o", small});
+  INFO(outcome.err);
+  REQUIRE(outcome.code == 0);
+  const std::string text = content(small);
+  INFO(text);
+  CHECK(text.size() * 2 < hang.size());
+  CHECK_FALSE(has(text, "->"));
+  const Outcome run = run_pldc({"run", "--ranks=2", "--random", small}, build_variables());
+  INFO(run.err);
+  CHECK(run.code == 4);
+  CHECK_THAT(run.err, Contains("deadlock: no rank can move") && Contains("to be notified by"));
 }
 
 TEST_CASE("reduce: only programs that can be read, under the name of the input, within the time") {

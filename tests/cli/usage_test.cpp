@@ -1,5 +1,9 @@
 // The command line itself: help, options, response files, environment, exit codes.
+#include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "cli/cli.h"
 #include "support/catch.h"
@@ -18,8 +22,16 @@ std::size_t lines(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-const Words kCommands = {"opt",  "build", "run",     "roundtrip", "check",      "fmt",
-                         "diff", "list",  "explain", "lsp",       "completions"};
+const Words kCommands = {"opt",  "build",   "run",    "roundtrip", "check", "fmt",        "diff", "trace",
+                         "list", "explain", "reduce", "replay",    "lsp",   "completions"};
+
+// The longest line of a help text.
+std::size_t width(const std::string& text) {
+  std::size_t most = 0;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) most = std::max(most, line.size());
+  return most;
+}
 
 }  // namespace
 
@@ -30,6 +42,7 @@ TEST_CASE("help: goes to stdout, exit 0, one screen with examples") {
   CHECK(contains(root.out, "usage: pldc"));
   CHECK(contains(root.out, "--dump-after=MaterializeCommDomainScopes"));
   CHECK(lines(root.out) <= 24);
+  CHECK(width(root.out) <= 80);
   for (const std::string& command : kCommands) {
     CAPTURE(command);
     CHECK(contains(root.out, "  " + command));
@@ -38,15 +51,14 @@ TEST_CASE("help: goes to stdout, exit 0, one screen with examples") {
     CHECK(brief.err.empty());
     CHECK(contains(brief.out, "usage: pldc " + command));
     CHECK(contains(brief.out, "examples:"));
-    CHECK(lines(brief.out) <= 40);
+    CHECK(lines(brief.out) <= 25);
+    CHECK(width(brief.out) <= 80);
     const Outcome full = run_pldc({command, "--help"});
     CHECK(full.code == 0);
     CHECK(contains(full.out, "--diag-format"));
     CHECK(contains(full.out, "exit codes:"));
     CHECK_FALSE(contains(full.out, "--crash"));
-    // Lines fit a terminal.
-    std::istringstream in(full.out);
-    for (std::string line; std::getline(in, line);) CHECK(line.size() <= 110);
+    CHECK(width(full.out) <= 80);
   }
   CHECK(run_pldc({"--help"}).code == 0);
 }
@@ -241,6 +253,47 @@ TEST_CASE("PLDC_FLAGS: read first, and only what the subcommand knows") {
   CHECK(run_pldc({"fmt", file}, flags("'open")).code == 2);
   CHECK(run_pldc({"--style=printed", "--passes=NONE", file}, flags("--style=concise")).out ==
         std::string(kScale) + "\n");
+}
+
+TEST_CASE("PLDC_VERIFY: one of two words, whatever the subcommand") {
+  const TempDir dir;
+  const std::string file = dir.write("f.pld", kScale);
+  for (const std::string command : {"opt", "check", "fmt", "build", "trace", "roundtrip"}) {
+    const Outcome outcome = run_pldc({command, file}, {{"PLDC_VERIFY", "always"}});
+    CAPTURE(command, outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.out.empty());
+    CHECK(contains(outcome.err, "PLDC_VERIFY is 'always' [PLD0904]\n  help: set it to each or roundtrip"));
+  }
+  for (const std::string word : {"each", "roundtrip", ""})
+    CHECK(run_pldc({"opt", file}, {{"PLDC_VERIFY", word}}).code == 0);
+}
+
+TEST_CASE("-o: folders are refused, pipes and links are written through, dash is stdout") {
+  const TempDir dir;
+  const std::string file = dir.write("f.pld", kScale);
+  const std::string text = std::string(kScale) + "\n";
+  for (const std::string& folder : {dir.path(""), dir.path("") + "/"}) {
+    const Outcome outcome = run_pldc({"--passes=NONE", file, "-o", folder});
+    CHECK(outcome.code == 1);
+    CHECK(contains(outcome.err, "is a directory [PLD0901]"));
+  }
+  CHECK(run_pldc({"--passes=NONE", file, "-o", "-"}).out == text);
+  const std::string real = dir.write("real.pld", "old");
+  const std::string link = dir.path("link.pld");
+  std::filesystem::create_symlink(real, link);
+  CHECK(run_pldc({"--passes=NONE", file, "-o", link}).code == 0);
+  CHECK(std::filesystem::is_symlink(link));
+  std::ifstream in(real);
+  CHECK(std::string(std::istreambuf_iterator<char>(in), {}) == text);
+  // New folders on the way are made; what is there already is left alone, with its time.
+  const std::string deep = dir.path("new/folder/out.pld");
+  CHECK(run_pldc({"--passes=NONE", file, "-o", deep}).code == 0);
+  const auto long_ago = std::filesystem::last_write_time(deep) - std::chrono::hours(1);
+  std::filesystem::last_write_time(deep, long_ago);
+  CHECK(run_pldc({"--passes=NONE", file, "-o", deep}).code == 0);
+  CHECK(std::filesystem::last_write_time(deep) == long_ago);
+  CHECK(dir.list("new/folder") == Words{"out.pld"});
 }
 
 TEST_CASE("print-options: what differs from the defaults") {

@@ -202,7 +202,7 @@ def run_help(options, counts):
                'pldc --dump-after=ConvertToSSA foo.pld >dump.pld && cp samples/tutorial/2_hang.pld hang.pld && '
                'sed s/pl.load/pl.lod/ foo.pld >wrong.pld && '
                'mkdir -p ~/.config/fish/completions && '
-               'pldc check --crash=check dump.pld 2>/dev/null; mv pldc-crash-*.pld pldc-crash-0123456789abcdef.pld')
+               'pldc check --crash=check dump.pld 2>/dev/null; mv pldc-crash-*.pld pldc-crash-0123.pld')
     # What the crash file records ends so; nobody says `exit` to the server.
     expected = {'pldc replay': 3, 'pldc lsp': 1}
     with tempfile.TemporaryDirectory() as folder:

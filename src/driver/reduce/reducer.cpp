@@ -33,6 +33,7 @@ const Lines& Reducer::run() {
     changed = delete_lines();
     changed = lift_bodies() || changed;
     changed = delete_parameters() || changed;
+    changed = delete_results() || changed;
     changed = delete_items() || changed;
     changed = replace_calls() || changed;
   }
@@ -145,6 +146,37 @@ bool Reducer::delete_parameters() {
         ++p;
       }
     }
+  }
+  return changed;
+}
+
+// A function's results go together with its returns, and with what its calls are assigned to. Callers usually stand below.
+bool Reducer::delete_results() {
+  bool changed = false;
+  for (std::size_t i = lines_.size(); i-- > 0 && !hooks_.stop();) {
+    const std::string& def = lines_[i].text;
+    if (!def.starts_with("def ") || def.find("->") == std::string::npos) continue;
+    const std::vector<Group> groups = groups_of(def);
+    if (groups.empty()) continue;
+    const std::string call =
+        std::string("self.").append(def, groups[0].head, groups[0].open - groups[0].head).append("(");
+    const std::size_t end = end_of(lines_, i);
+    Lines candidate;
+    for (std::size_t k = 0; k < lines_.size(); ++k) {
+      Line line = lines_[k];
+      const bool inside = k > i && k < end;
+      if (k == i) line.text = def.substr(0, groups[0].close + 1) + ":";
+      if (inside && line.text.starts_with("return")) {
+        // A call that is returned is made nevertheless.
+        const bool calls = line.text.find("self.") != std::string::npos;
+        line.text = calls ? line.text.substr(line.text.find("self.")) : "pass";
+      }
+      const std::size_t at = line.text.find(call);
+      if (at != std::string::npos && (line.text.starts_with("return ") || line.text.find(" = ") < at))
+        line.text.erase(0, at);
+      candidate.push_back(std::move(line));
+    }
+    changed = attempt(std::move(candidate)) || changed;
   }
   return changed;
 }

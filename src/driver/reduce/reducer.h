@@ -31,6 +31,7 @@ class Reducer {
   bool delete_under(std::size_t depth);
   bool lift_bodies();
   bool delete_parameters();
+  bool delete_results();
   bool delete_items();
   bool replace_calls();
 

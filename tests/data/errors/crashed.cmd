@@ -1,0 +1,1 @@
+check --crash=check --diag-format=json %s

@@ -1,0 +1,1 @@
+check -v --diag-format=json %s
