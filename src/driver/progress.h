@@ -31,7 +31,7 @@ class Progress {
   const bool enabled_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::string what_;  // empty: paused
+  std::string what_;                        // empty: paused
   Clock::time_point since_ = Clock::now();  // of the first step after a pause
   bool shown_ = false;
   bool done_ = false;

@@ -91,7 +91,10 @@ class LogSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
 int worse(int a, int b) { return rank_of(b) > rank_of(a) ? b : a; }
 
 Session::Session(Env& env, const CommonOptions& options, std::vector<std::string> args)
-    : env_(env), options_(options), args_(std::move(args)), diag_options_(diag_options_of(options)),
+    : env_(env),
+      options_(options),
+      args_(std::move(args)),
+      diag_options_(diag_options_of(options)),
       progress_(env.err_is_terminal && options.diag_format == "text") {
   log_ = std::make_shared<spdlog::logger>("pldc", std::make_shared<LogSink>(*this));
   log_->set_pattern("pldc: %v");

@@ -83,8 +83,8 @@ TEST_CASE("reduce: lines, bodies, arguments and calls go while the test holds") 
              Contains("def f(self, b)") && Contains("self.f(2)"));
   // Results go with the returns, and with what the calls are assigned to; a call that is returned stays.
   const auto consistent = [](const std::string& t) {
-    return has(t, "-> T") == has(t, "return x") && has(t, "-> T") == has(t, "b = self.f(1)") && has(t, "self.f(1)") &&
-           has(t, "-> U") == has(t, "return self.f(2)") && has(t, "self.f(2)");
+    return has(t, "-> T") == has(t, "return x") && has(t, "-> T") == has(t, "b = self.f(1)") &&
+           has(t, "self.f(1)") && has(t, "-> U") == has(t, "return self.f(2)") && has(t, "self.f(2)");
   };
   CHECK(reduced("def f(self, a) -> T:\n  return x\nb = self.f(1)\ndef g(self) -> U:\n  return self.f(2)\n",
                 consistent) == "self.f(1)\nself.f(2)\n");

@@ -22,8 +22,8 @@ std::size_t lines(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-const Words kCommands = {"opt",  "build",   "run",    "roundtrip", "check", "fmt",        "diff", "trace",
-                         "list", "explain", "reduce", "replay",    "lsp",   "completions"};
+const Words kCommands = {"opt",   "build", "run",     "roundtrip", "check",  "fmt", "diff",
+                         "trace", "list",  "explain", "reduce",    "replay", "lsp", "completions"};
 
 // The longest line of a help text.
 std::size_t width(const std::string& text) {
