@@ -91,6 +91,9 @@ bool DistributedChecker::reduce_scatter() {
     diags_.report<diag::op_rank>(place("target"), "target", name(), 2, t->shape.size());
     return false;
   }
+  if (t != nullptr && t->dtype == DType::BOOL) {
+    return collective_error("target", "target dtype must be a number's, found BOOL");
+  }
   if (!int32_signal(0, kAnyRank)) return false;
   const std::int64_t op = integer("op", 0);
   if (op == 0) return true;

@@ -6,6 +6,7 @@
 
 #include "ir/check_rules.h"
 #include "ir/describe.h"
+#include "ir/operand_span.h"
 #include "support/diag/op.h"
 
 namespace pldc {
@@ -39,10 +40,7 @@ class DistributedChecker {
     const auto* made = dyn<MakeTuple>(arg(operand));
     return made != nullptr ? std::optional(made->elements) : std::nullopt;
   }
-  Span place(std::string_view operand) const {
-    const Expr* e = arg(operand);
-    return e != nullptr && e->span.valid() ? e->span : call_->span;
-  }
+  Span place(std::string_view operand) const { return operand_span(call_, arg(operand)); }
   std::int64_t integer(std::string_view key, std::int64_t fallback) const {
     const AttrValue* value = find_attr(call_->kwargs, key);
     return value != nullptr ? value->integer : fallback;
