@@ -75,6 +75,9 @@ std::string errors_text() {
   add("writers",
       replaced(kShift, store, store + "        pld.tile.remote_store(b, win, peer=0, offsets=[1, 0])\n"));
   add("cell", replaced(kShift, "offsets=[1, 0], expected=2", "offsets=[2, 0], expected=2"));
+  add("some",
+      replaced(kShift, "        d = pl.load",
+               "        if right != 0:\n            sig = pld.tensor.barrier(sig)\n        d = pl.load"));
   return all;
 }
 
@@ -154,6 +157,11 @@ TEST_CASE("exec: five planted errors are found and explained") {
               {"error: deadlock: no rank can move", line_of(text, "shift_cell", "system.wait", 1),
                "rank 0 waits for comm_d0.cells_cell[2], which nobody has notified; notified are [1] = 2"});
 
+  const Outcome some = run_entry("some");
+  CHECK(some.code == 4);
+  check_parts(some.err, {"error: deadlock: no rank can move", line_of(text, "shift_some", "tensor.barrier"),
+                         "finished"});
+
   // A program that has a race: results differ between orders, and the message says where and how to see it again.
   const Outcome differs = run_pldc({"run", file, "--entry=late", "--random", "--build-dir=" + dir.path("b"),
                                     "--schedule=seeded", "--schedules=50", "--seed=3"},
@@ -162,6 +170,30 @@ TEST_CASE("exec: five planted errors are found and explained") {
   check_parts(differs.err, {"error: ys depends on the order of the ranks: ", " elements differ; first at [",
                             "with seed 3, ", "the other order: pldc run", "--schedule=seeded --seed=3",
                             "to see this order again: "});
+}
+
+TEST_CASE("exec: check --ranks finds the planted errors of signals without running anything") {
+  const TempDir dir;
+  const std::string text = errors_text();
+  const std::string file = dir.write("e.pld", text);
+  const Outcome found = run_pldc({"check", "--ranks=3", file});
+  CHECK(found.code == 1);
+  const auto says = [&](const std::string& line, const std::string& message) {
+    CAPTURE(found.err, line, message);
+    // The place is the statement's: FILE:LINE:COLUMN: error: MESSAGE
+    const std::size_t at = found.err.find(line + ":");
+    CHECK((at != std::string::npos &&
+           found.err.substr(at, found.err.find('\n', at) - at).find(message) != std::string::npos));
+  };
+  says(line_of(text, "shift_missing", "system.wait", 1), "all notifies together bring this cell to 1");
+  says(line_of(text, "shift_equal", "system.wait"), "but may find 2 there");
+  says(line_of(text, "shift_cell", "system.wait", 1), "but no rank notifies this cell");
+  // What only data shows is left to --check=races, and what is right is right.
+  for (const std::string name : {"right", "late", "writers"}) {
+    CAPTURE(name, found.err);
+    for (int n = 0; n < 2; ++n)
+      CHECK(found.err.find(line_of(text, "shift_" + name, "system.wait", n) + ":") == std::string::npos);
+  }
 }
 
 TEST_CASE("exec: a trace has a track for every rank, and its spans nest") {
