@@ -112,7 +112,7 @@ def built(pldc, folder, name, text, *options):
     """The program built of a text; returns its executable."""
     path = folder / f'{name}.pld'
     path.write_text(text)
-    subprocess.run([pldc, 'build', path, '-o', folder / name, *options], check=True)
+    subprocess.run([pldc, 'build', path, '-o', folder / name, *options], check=True, stdout=subprocess.DEVNULL)
     return folder / name / 'bin' / name
 
 

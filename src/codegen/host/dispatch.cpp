@@ -45,7 +45,7 @@ std::string_view adder(ParamDirection direction) {
 // What the call says about its arguments is for the order of tasks: there an output that was written before is also an input,
 // and one that orders nothing looks like an input. Processes have to know what is read and what is written.
 std::string_view HostEmitter::adder(const Function* callee, const Expr* call, std::size_t index) const {
-  const ParamDirection declared = callee->params[index].direction;
+  const ParamDirection declared = env_.processes ? direction_of(callee, index) : callee->params[index].direction;
   const AttrValue* written = find_attr(attrs_of(call), "arg_directions");
   if (env_.processes || written == nullptr || index >= written->directions.size())
     return pldc::adder(declared);
@@ -191,6 +191,11 @@ HostAccess HostEmitter::access(const Expr* value, const Expr* device) const {
   return out;
 }
 
+// What the callee does, whatever it declares.
+ParamDirection HostEmitter::direction_of(const Function* callee, std::size_t param) const {
+  return out_reads_(callee, param) ? ParamDirection::InOut : callee->params[param].direction;
+}
+
 std::vector<HostAccess> HostEmitter::accesses(const Function* callee, const Expr* call) const {
   std::vector<HostAccess> out;
   const List<const Expr*> args = args_of(call);
@@ -199,7 +204,7 @@ std::vector<HostAccess> HostEmitter::accesses(const Function* callee, const Expr
     if (!is_plain_tensor(args[i]->type)) continue;
     HostAccess a = access(args[i], device);
     if (a.root == nullptr) continue;
-    const ParamDirection direction = callee->params[i].direction;
+    const ParamDirection direction = direction_of(callee, i);
     a.read = direction != ParamDirection::Out;
     a.write = direction != ParamDirection::In;
     a.span = call->span.valid() ? call->span : args[i]->span;

@@ -5,13 +5,14 @@
 
 #include "codegen/host/hazards.h"
 #include "codegen/host/host.h"
+#include "codegen/host/out_reads.h"
 
 namespace pldc {
 
 class HostEmitter final : public FunctionEmitter {
  public:
   HostEmitter(const EmitEnv& env, ChipTable& chips, HostEntry& out)
-      : FunctionEmitter(env, "a host function"), chips_(chips), entry_(out) {}
+      : FunctionEmitter(env, "a host function"), chips_(chips), entry_(out), out_reads_(env.program, env.calls) {}
   bool run(const Function* function);
   bool run_single(const Function* function);
 
@@ -56,6 +57,7 @@ class HostEmitter final : public FunctionEmitter {
   const Window* window(const Expr* value);
   std::string window_text(const Window& w, const std::string& device) const;
   std::string context_text(const Expr* value, const std::string& device, Span span);
+  ParamDirection direction_of(const Function* callee, std::size_t param) const;
   std::vector<HostAccess> accesses(const Function* callee, const Expr* call) const;
   HostAccess access(const Expr* value, const Expr* device) const;
   const Expr* resolved(const Expr* value) const;
@@ -80,6 +82,7 @@ class HostEmitter final : public FunctionEmitter {
 
   ChipTable& chips_;
   HostEntry& entry_;
+  mutable OutReads out_reads_;
   HostHazards hazards_;
   std::unordered_map<const Var*, int> parts_;  // own axes of tensors, -1: more of it is used
   bool whole_ = false;                         // some access may be to any tensor

@@ -20,6 +20,18 @@ constexpr std::string_view kHelpers =
     "        for r in pl.range(pld.world_size()):\n"
     "            self.chip(a, b, device=r)\n\n";
 
+// Orchestrations that update their output, and that write it first.
+constexpr std::string_view kUpdates =
+    "    @pl.function(type=pl.FunctionType.InCore)\n"
+    "    def add(self, x: pl.Tensor[[1, 64], pl.FP32], y: pl.Out[pl.Tensor[[1, 64], pl.FP32]]):\n"
+    "        y = pl.store(pl.add(pl.load(x, [0, 0], [1, 64]), pl.load(y, [0, 0], [1, 64])), [0, 0], y)\n\n"
+    "    @pl.function(type=pl.FunctionType.Orchestration)\n"
+    "    def more(self, x: pl.Tensor[[1, 64], pl.FP32], y: pl.Out[pl.Tensor[[1, 64], pl.FP32]]):\n"
+    "        self.add(x, y)\n\n"
+    "    @pl.function(type=pl.FunctionType.Orchestration)\n"
+    "    def twice(self, x: pl.Tensor[[1, 64], pl.FP32], y: pl.Out[pl.Tensor[[1, 64], pl.FP32]]):\n"
+    "        self.k(x, y)\n        self.add(x, y)\n\n";
+
 struct Case {
   const char* title;
   std::string body;
@@ -76,6 +88,10 @@ const Case& any_case() {
        "            self.chip(xs[i:i + 1], tmp, device=i)\n"
        "            self.chip(tmp, ys[i:i + 1], device=i)\n",
        0},
+      {"an output whose old values are used",
+       std::string(kFirst) + "        self.more(xs[1:2], ys[0:1], device=1)\n", 1, "device 1 reads 'ys'"},
+      {"an output that is written before it is read",
+       std::string(kFirst) + "        self.twice(xs[1:2], ys[0:1], device=1)\n", 0},
       // The runtime says which one it was.
       {"one of several tensors",
        std::string(kFirst) + "        if pld.world_size() > 3:\n            t = ys\n        else:\n"
@@ -96,6 +112,8 @@ TEST_CASE("what one device reads of another one's results in host memory", "[cod
                 "xs: pl.InOut[pl.Tensor[[NR, 64], pl.FP32]], ys: pl.InOut[pl.Tensor[[NR, 64], pl.FP32]]");
   constexpr std::string_view kHost = "    @pl.function(level=pl.Level.HOST";
   if (c.body.find("self.row") != std::string::npos) text.insert(text.rfind(kHost), kHelpers);
+  if (c.body.find("self.more") != std::string::npos || c.body.find("self.twice") != std::string::npos)
+    text.insert(text.rfind(kHost), kUpdates);
   const std::string entry = "host";
   Generated threads(text, "p.pld", entry);
   INFO(threads.rendered);
