@@ -45,7 +45,8 @@ std::string_view adder(ParamDirection direction) {
 // What the call says about its arguments is for the order of tasks: there an output that was written before is also an input,
 // and one that orders nothing looks like an input. Processes have to know what is read and what is written.
 std::string_view HostEmitter::adder(const Function* callee, const Expr* call, std::size_t index) const {
-  const ParamDirection declared = env_.processes ? direction_of(callee, index) : callee->params[index].direction;
+  const ParamDirection declared =
+      env_.processes ? direction_of(callee, index) : callee->params[index].direction;
   const AttrValue* written = find_attr(attrs_of(call), "arg_directions");
   if (env_.processes || written == nullptr || index >= written->directions.size())
     return pldc::adder(declared);

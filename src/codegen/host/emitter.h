@@ -12,7 +12,10 @@ namespace pldc {
 class HostEmitter final : public FunctionEmitter {
  public:
   HostEmitter(const EmitEnv& env, ChipTable& chips, HostEntry& out)
-      : FunctionEmitter(env, "a host function"), chips_(chips), entry_(out), out_reads_(env.program, env.calls) {}
+      : FunctionEmitter(env, "a host function"),
+        chips_(chips),
+        entry_(out),
+        out_reads_(env.program, env.calls) {}
   bool run(const Function* function);
   bool run_single(const Function* function);
 
