@@ -107,5 +107,41 @@ def passed(seed):
     return Case("tensors: passed", ["tensor.reinterpret_view"], write, "program")
 
 
+def long_rows(dtype, width):
+    """Rows that are reduced side by side; of zeros of both signs the first counts."""
+    x = np.random.default_rng(width).integers(-9, 10, (4, width)).astype(NUMPY[dtype])
+    if dtype == "FP32":
+        x[0] = -np.abs(x[0])
+        x[0, width // 2:] = np.where(x[0, width // 2:] == 0, 0.0, x[0, width // 2:])
+        x[0, 5], x[0, 7], x[1, 11] = -0.0, 0.0, 40.0
+    ops = {"max": x.max(1), "min": x.min(1)}
+    if dtype == "INT32":
+        ops.update(sum=x.sum(1, dtype=np.int32), prod=(x | 1).prod(1, dtype=np.int32))
+    wanted = np.zeros((4, 8 * len(ops)), NUMPY[dtype])
+    for n, values in enumerate(ops.values()):
+        wanted[:, 8 * n] = values
+    if dtype == "FP32":
+        wanted[0, 0] = x[0, np.flatnonzero(x[0] == 0)[0]]
+
+    def write(parts):
+        given, y = parts.k.own(x, dtype), parts.k.own(np.zeros_like(wanted), dtype, True)
+        lines = [f"t = pl.load(x, [0, 0], [4, {width}])", f"w = pl.tile.create([4, {width}], dtype=pl.{dtype})"]
+        for n, op in enumerate(ops):
+            source = f"pl.tile.ors(t, pl.const(1, pl.{dtype}))" if op == "prod" else "t"
+            lines.append(f"y = pl.store(pl.tile.row_{op}({source}, w), [0, {8 * n}], y)")
+        parts.add("InCore", f"long_{dtype}{width}", f"x: pl.Tensor[[4, {width}], pl.{dtype}], "
+                  f"y: pl.InOut[pl.Tensor[{list(wanted.shape)}, pl.{dtype}]]", lines)
+        parts.k.line(f"self.long_{dtype}{width}({given}, {y})")
+        # Bits, so that the sign of a zero counts.
+        parts.k.wanted_own(Result(wanted, dtype) if dtype != "FP32" else Signed(wanted, dtype), y)
+    return Case(f"long rows {dtype} {width}", [f"tile.row_{op}" for op in ops], write, "program")
+
+
+class Signed(Result):
+    def equal(self, got, want):
+        return np.asarray(got).view(np.uint32) == np.asarray(want).view(np.uint32)
+
+
 def cases():
-    return [accumulator(), turned(), passed(50)] + [tensors(name, 40 + n) for n, name in enumerate(TENSORS)]
+    long = [long_rows(dtype, width) for dtype, width in (("FP32", 131), ("FP32", 640), ("INT32", 200), ("INT16", 1000))]
+    return long + [accumulator(), turned(), passed(50)] + [tensors(name, 40 + n) for n, name in enumerate(TENSORS)]

@@ -5,7 +5,7 @@
 
 Kernels are compiled with the rule and the flags of the Makefile that `pldc build` writes, by each compiler that there is, and
 disassembled: a packed instruction of the right kind must stand in a loop of the kernel or of what it calls. That the search
-tells loops apart is tried with three small functions first. Sums of rows are not among the kernels: they go from left to
+tells loops apart is tried with three small functions first. Sums of rows of floats are not among the kernels: they go from left to
 right, eight rows at a time, which keeps both adders of a core busy with scalars; turning rows into columns for packed
 additions would cost as much. The last line is `N passed, N failed`.
 """
@@ -19,7 +19,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SIZE = 64
+ROWS, COLS = 32, 128  # of tiles
+SIZE = 64  # of the factors of products
 
 # Name: dtypes of the operands and the result, statements that make `r` of the tiles a and b, one of the instructions.
 TILE = {
@@ -39,8 +40,12 @@ TILE = {
                 r"v?(cvtps2phx?|packusdw|pmovdw|pmovusdw|paddd)"),
     "to_int": ("FP32", "INT32", ["r = pl.tile.cast(a, target_type=pl.INT32, mode='floor')"],
                r"v?(round|rndscale|cvttps2|cvtps2|reduce)\w*"),
+    "row_max": ("FP32", "FP32", [f"w = pl.tile.create([{ROWS}, {COLS}], dtype=pl.FP32)", "r = pl.tile.row_max(a, w)"],
+                r"v?(max|cmp\w*|blendv?m?)ps"),
+    "row_sum_int": ("INT32", "INT32", [f"w = pl.tile.create([{ROWS}, {COLS}], dtype=pl.INT32)", "r = pl.tile.row_sum(a, w)"],
+                    r"v?paddd"),
     "col_sum": ("FP32", "FP32", ["r = pl.tile.col_sum(a)"], r"v?addps"),
-    "expand": ("FP32", "FP32", [f"w = pl.tile.create([{SIZE}, {SIZE}], dtype=pl.FP32)", "s = pl.tile.row_max(a, w)",
+    "expand": ("FP32", "FP32", [f"w = pl.tile.create([{ROWS}, {COLS}], dtype=pl.FP32)", "s = pl.tile.row_max(a, w)",
                                 "r = pl.tile.row_expand_sub(b, s)"], r"v?subps"),
 }
 # Name: dtype, instructions. Products of matrices, 64 x 64 x 64.
@@ -52,25 +57,25 @@ def program():
     text = ["import pypto.language as pl\n\n\n@pl.program\nclass Loops:\n"]
     calls = []
 
-    def kernel(name, inputs, result, shape, body):
-        ins = ", ".join(f"{n}: pl.Tensor[[{SIZE}, {SIZE}], pl.{kind}]" for n, kind in inputs)
+    def kernel(name, inputs, given, result, shape, body):
+        ins = ", ".join(f"{n}: pl.Tensor[{given}, pl.{kind}]" for n, kind in inputs)
         out = f"pl.Tensor[{shape}, pl.{result}]"
         text.append(f"    @pl.function(type=pl.FunctionType.InCore)\n    def {name}(self, {ins}, y: pl.Out[{out}]) -> {out}:\n")
         text.extend(f"        {line}\n" for line in body + ["return pl.store(r, [0, 0], y)\n"])
-        calls.append((name, inputs, result, shape))
+        calls.append((name, inputs, result, shape, given))
 
     for name, (kind, result, lines, _) in TILE.items():
-        shape = [1 if name == "col_sum" else SIZE, SIZE]
-        kernel(name, [("x", kind), ("z", kind)], result, shape,
-               [f"{t} = pl.load({n}, [0, 0], [{SIZE}, {SIZE}])" for t, n in (("a", "x"), ("b", "z"))] + lines)
+        shape = [1 if name == "col_sum" else ROWS, 1 if name.startswith("row_") else COLS]
+        kernel(name, [("x", kind), ("z", kind)], [ROWS, COLS], result, shape,
+               [f"{t} = pl.load({n}, [0, 0], [{ROWS}, {COLS}])" for t, n in (("a", "x"), ("b", "z"))] + lines)
     for name, (kind, _) in PRODUCT.items():
         body = []
         for t, n, space in (("a", "x", "Left"), ("b", "z", "Right")):
             body += [f"{t}l = pl.load({n}, [0, 0], [{SIZE}, {SIZE}], target_memory=pl.Mem.Mat)",
                      f"{t} = pl.tile.move({t}l, target_memory=pl.Mem.{space})"]
-        kernel(name, [("x", kind), ("z", kind)], "INT32" if kind == "INT8" else "FP32", [SIZE, SIZE],
+        kernel(name, [("x", kind), ("z", kind)], [SIZE, SIZE], "INT32" if kind == "INT8" else "FP32", [SIZE, SIZE],
                body + ["r = pl.tile.matmul(a, b)"])
-    ins = ", ".join(f"{n}_{c[0]}: pl.Tensor[[{SIZE}, {SIZE}], pl.{k}]" for c in calls for n, k in c[1])
+    ins = ", ".join(f"{n}_{c[0]}: pl.Tensor[{c[4]}, pl.{k}]" for c in calls for n, k in c[1])
     outs = ", ".join(f"y_{c[0]}: pl.Out[pl.Tensor[{c[3]}, pl.{c[2]}]]" for c in calls)
     text.append(f"    @pl.function(type=pl.FunctionType.Orchestration)\n    def all(self, {ins}, {outs}):\n")
     text += [f"        y_{c[0]} = self.{c[0]}({', '.join(f'{n}_{c[0]}' for n, _ in c[1])}, y_{c[0]})\n" for c in calls]

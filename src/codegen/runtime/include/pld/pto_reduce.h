@@ -18,10 +18,35 @@ inline void check_nonempty(const char* op, const S& s, int64_t extent, int64_t r
   }
 }
 
+// Fold of p[0 .. n), n >= 2, in any order: up to kWide partial results side by side, which are folded by halves, so that all
+// of it vectorises. Of zeros of both signs the first is the result, as it is from left to right: max and min replace by what is
+// strictly better.
+template <class T, class F>
+inline T fold_line(const T* p, int64_t n, F f) {
+  constexpr int64_t kWide = 256;
+  T lanes[kWide];
+  int64_t width = n / 2 < kWide ? n / 2 : kWide;
+  map_line(
+      width, [](T x) { return x; }, lanes, p);
+  int64_t c = width;
+  for (; c + width <= n; c += width) map_line(width, f, lanes, static_cast<const T*>(lanes), p + c);
+  map_line(n - c, f, lanes, static_cast<const T*>(lanes), p + c);
+  for (; width > 1; width -= width / 2) {
+    map_line(width / 2, f, lanes, static_cast<const T*>(lanes), static_cast<const T*>(lanes + width - width / 2));
+  }
+  if constexpr (std::is_floating_point_v<T>) {
+    for (c = 0; lanes[0] == T(0) && c < n; ++c) {
+      if (p[c] == T(0)) return p[c];
+    }
+  }
+  return lanes[0];
+}
+
 // d[r, 0] = fold of s[r, :]; Acc is the type of the running value. Eight rows at a time: each row keeps its
 // order, the rows together hide the latency of the additions. If Acc differs from the element type, chunks of
-// the columns are converted first, which vectorises.
-template <class Acc, class D, class S, class F>
+// the columns are converted first, which vectorises. ANY_ORDER: the order makes no difference; rows that are
+// long enough are folded one by one.
+template <class Acc, bool ANY_ORDER, class D, class S, class F>
 inline void fold_rows(const char* op, const D& d, const S& s, F f) {
   static_assert(D::Cols == 1 && !D::isRowMajor, "a row reduction writes a column-major [R, 1] tile");
   static_assert(S::isRowMajor, "a row reduction reads a row-major tile");
@@ -29,6 +54,13 @@ inline void fold_rows(const char* op, const D& d, const S& s, F f) {
   const int64_t rows = d.GetValidRow(), cols = s.GetValidCol();
   if (s.GetValidRow() < rows) shape_error(op, rows, 1, s.GetValidRow(), cols);
   check_nonempty(op, s, cols, rows);
+  if constexpr (ANY_ORDER && std::is_same_v<Acc, T> && std::is_arithmetic_v<T>) {
+    constexpr int64_t kLong = 128;  // from here on it is faster
+    if (cols >= kLong) {
+      for (int64_t r = 0; r < rows; ++r) d.at(r, 0) = fold_line(static_cast<const T*>(&s.at(r, 0)), cols, f);
+      return;
+    }
+  }
   constexpr int64_t kRows = 8, kChunk = 64;
   for (int64_t first = 0; first < rows; first += kRows) {
     const int64_t height = rows - first < kRows ? rows - first : kRows;
@@ -109,18 +141,18 @@ inline void arg_cols(const char* op, const D& d, const S& s, F better) {
 template <class D, class S, class Tmp>
 inline void TROWSUM(const D& d, const S& s, const Tmp&) {
   using Acc = impl::Calc<typename S::DType>;
-  impl::fold_rows<Acc>("TROWSUM", d, s, [](Acc x, Acc y) { return x + y; });
+  impl::fold_rows<Acc, std::is_integral_v<Acc>>("TROWSUM", d, s, [](Acc x, Acc y) { return x + y; });
 }
 
-#define PLD_ROW(NAME, FN)                                              \
-  template <class D, class S, class Tmp>                               \
-  inline void NAME(const D& d, const S& s, const Tmp&) {               \
-    using T = typename S::DType;                                       \
-    impl::fold_rows<T>(#NAME, d, s, [](T x, T y) -> T { return FN; }); \
+#define PLD_ROW(NAME, ANY_ORDER, FN)                                              \
+  template <class D, class S, class Tmp>                                          \
+  inline void NAME(const D& d, const S& s, const Tmp&) {                          \
+    using T = typename S::DType;                                                  \
+    impl::fold_rows<T, ANY_ORDER>(#NAME, d, s, [](T x, T y) -> T { return FN; }); \
   }
-PLD_ROW(TROWPROD, impl::mul(x, y))
-PLD_ROW(TROWMAX, impl::max(x, y))
-PLD_ROW(TROWMIN, impl::min(x, y))
+PLD_ROW(TROWPROD, std::is_integral_v<T>, impl::mul(x, y))
+PLD_ROW(TROWMAX, true, impl::max(x, y))
+PLD_ROW(TROWMIN, true, impl::min(x, y))
 #undef PLD_ROW
 
 #define PLD_COL(NAME, FN)                                           \
