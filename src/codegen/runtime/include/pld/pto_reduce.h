@@ -32,7 +32,8 @@ inline T fold_line(const T* p, int64_t n, F f) {
   for (; c + width <= n; c += width) map_line(width, f, lanes, static_cast<const T*>(lanes), p + c);
   map_line(n - c, f, lanes, static_cast<const T*>(lanes), p + c);
   for (; width > 1; width -= width / 2) {
-    map_line(width / 2, f, lanes, static_cast<const T*>(lanes), static_cast<const T*>(lanes + width - width / 2));
+    map_line(width / 2, f, lanes, static_cast<const T*>(lanes),
+             static_cast<const T*>(lanes + width - width / 2));
   }
   if constexpr (std::is_floating_point_v<T>) {
     for (c = 0; lanes[0] == T(0) && c < n; ++c) {
