@@ -47,6 +47,10 @@ void Needed::add(Body body, bool results) {
   });
 }
 
+void Needed::add_reads(Body body) {
+  walk_stmts(body, [&](const Stmt* stmt) { for_each_expr(stmt, [&](const Expr* e) { need(e); }); });
+}
+
 void Needed::need(const Expr* value) {
   // Program order respects what a dummy task waits for, and its C++ form takes no tasks.
   if (op_call(value, OpId::system_task_dummy) != nullptr) return;

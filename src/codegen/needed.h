@@ -17,6 +17,8 @@ class Needed {
  public:
   // `results`: what the body returns is asked for. May be called for several bodies that see each other's variables.
   void add(Body body, bool results);
+  // Everything that the body reads, as if all of it had an effect; after add() of what surrounds it.
+  void add_reads(Body body);
   bool operator()(const Var* var) const { return needed_.count(var) != 0; }
 
  private:

@@ -42,14 +42,24 @@ bool is_wanted(const Stmt* stmt, const Call* call, const Needed& needed) {
   return changes_memory(call) || (assign != nullptr && needed(assign->var));
 }
 
+// A scope that becomes a function is called whatever it computes, and with all that it reads.
+Needed needed_in(Body body) {
+  Needed needed;
+  needed.add(body, true);
+  walk_stmts(body, [&](const Stmt* stmt) {
+    const auto* scope = dyn<ScopeStmt>(stmt);
+    if (scope != nullptr && scope->scope != ScopeKind::Runtime) needed.add_reads(scope->body);
+  });
+  return needed;
+}
+
 class ScopeWriter : public Rewriter {
  public:
   using Rewriter::Rewriter;
 
   const Function* function(const Function* f) override {
     if (!is_orchestration(f)) return f;
-    needed_ = {};
-    needed_.add(f->body, true);
+    needed_ = needed_in(f->body);
     return Rewriter::function(f);
   }
 
@@ -104,8 +114,7 @@ Span operation_in_orchestration(const Program* program) {
   Span place;
   for (const Function* f : program->functions) {
     if (!is_orchestration(f)) continue;
-    Needed needed;
-    needed.add(f->body, true);
+    const Needed needed = needed_in(f->body);
     walk_stmts(f->body, [&](const Stmt* stmt) {
       const Call* call = computes(stmt);
       if (place.valid() || call == nullptr || !is_wanted(stmt, call, needed)) return;

@@ -137,6 +137,22 @@ def long_rows(dtype, width):
     return Case(f"long rows {dtype} {width}", [f"tile.row_{op}" for op in ops], write, "program")
 
 
+def unread():
+    """A scope whose result nobody reads still gets what it reads, in a program that no pass has seen."""
+    x = np.arange(128, dtype=np.float32).reshape(4, 32)
+
+    def write(parts):
+        given, y = parts.k.own(x, "FP32"), parts.k.own(np.zeros_like(x), "FP32", True)
+        t = parts.k.let(f"pl.tensor.adds({given}, 1.0)")
+        parts.k.line("with pl.at(level=pl.Level.CORE_GROUP):")
+        parts.k.line(f"    {t}_unread = pl.tensor.adds({t}, 1.0)")
+        parts.add("InCore", "layout_copy", "x: pl.Tensor[[4, 32], pl.FP32], y: pl.InOut[pl.Tensor[[4, 32], pl.FP32]]",
+                  ["y = pl.store(pl.load(x, [0, 0], [4, 32]), [0, 0], y)"])
+        parts.k.line(f"self.layout_copy({given}, {y})")
+        parts.k.wanted_own(Result(x, "FP32"), y)
+    return Case("scope that nobody reads", ["tensor.adds"], write, "pipes")
+
+
 class Signed(Result):
     def equal(self, got, want):
         return np.asarray(got).view(np.uint32) == np.asarray(want).view(np.uint32)
@@ -144,4 +160,4 @@ class Signed(Result):
 
 def cases():
     long = [long_rows(dtype, width) for dtype, width in (("FP32", 131), ("FP32", 640), ("INT32", 200), ("INT16", 1000))]
-    return long + [accumulator(), turned(), passed(50)] + [tensors(name, 40 + n) for n, name in enumerate(TENSORS)]
+    return long + [accumulator(), turned(), unread(), passed(50)] + [tensors(name, 40 + n) for n, name in enumerate(TENSORS)]
