@@ -56,6 +56,7 @@ class Generator {
         options_(options),
         diags_(diags),
         places_(sources, shown_source(options)),
+        callers_(*program),
         calls_(program),
         env_{context, diags,
              places_, *program,
@@ -192,7 +193,8 @@ class Generator {
       failed_.insert(kernel.function);
     if (failed_.count(kernel.function) != 0) return;
     const KernelEnv env{env_.ir,       diags_,      places_,          options_,     *program_,
-                        chip.ref.name, kernel.name, kernel.signature, place->second};
+                        chip.ref.name, kernel.name, kernel.signature, place->second,
+                        callers_};
     KernelText text;
     if (emit_kernel(env, *kernel.function, text)) {
       kernel.text = std::move(text.text);
@@ -209,6 +211,7 @@ class Generator {
   const BuildOptions& options_;
   DiagSink& diags_;
   Places places_;
+  Callers callers_;
   ReturnedParams calls_;
   EmitEnv env_;
   std::unordered_set<const Function*> cube_;

@@ -342,9 +342,4 @@ bool emit_table_op(KernelBody& body, const OpCall& op);
 // "t = tile.load(x, [0, 0], [16, 64])": what stands in the comment before an operation.
 std::string short_form(const Var* result, const Expr* value);
 
-// Whether every caller of the kernel passes a tensor without gaps for the parameter; `rows_only`: one whose elements along
-// the last axis follow each other.
-bool always_packed(const Program& program, const Function& function, std::size_t param,
-                   bool rows_only = false);
-
 }  // namespace pldc

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "codegen/codegen.h"
+#include "codegen/device/callers.h"
 #include "codegen/emit.h"
 #include "codegen/expr.h"
 #include "codegen/placement.h"
@@ -29,6 +30,7 @@ struct KernelEnv {
   std::string_view kernel;
   const Signature& signature;  // ABI order of the parameters
   const TilePlacement& placement;
+  const Callers& callers;
 };
 
 struct KernelText {

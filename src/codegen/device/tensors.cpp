@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
 
 #include "codegen/device/body.h"
@@ -100,9 +99,9 @@ void KernelBody::bind_parameters() {
   for (const AbiParam& param : env.signature.params) {
     if (param.kind != ParamKind::Tensor) continue;
     const auto* type = static_cast<const TensorType*>(param.param->var->type);
-    const bool packed = always_packed(env.program, kernel, param.position);
+    const bool packed = env.callers.always_packed(kernel, param.position);
     shapes_due_[param.param->var] = {type, packed,
-                                     packed || always_packed(env.program, kernel, param.position, true)};
+                                     packed || env.callers.always_packed(kernel, param.position, true)};
   }
 }
 
@@ -332,153 +331,6 @@ std::string KernelBody::peer_address(const OpCall& op, const TensorRef& tensor, 
 std::string KernelBody::context(const Expr* expr) {
   const auto* var = dyn<Var>(expr);
   return var != nullptr ? scalar_name(var) : std::string("nullptr");
-}
-
-// ---- what callers pass ------------------------------------------------------------------------------------------
-
-namespace {
-
-class PackedArguments {
- public:
-  PackedArguments(const Program& program, bool rows_only) : program_(program), rows_only_(rows_only) {}
-
-  bool parameter(const Function& function, std::size_t index) {
-    if (function.is_host_orchestrator()) return true;  // of a host function: packed by the launcher
-    if (!visiting_.insert({&function, index}).second) return true;
-    for (const Function* caller : program_.functions) {
-      bool packed = true;
-      walk_stmts(caller->body, [&](const Stmt* stmt) {
-        for_each_expr(stmt, [&](const Expr* root) {
-          walk_expr(root, [&](const Expr* e) {
-            const auto* call = dyn<Call>(e);
-            const auto* submit = dyn<Submit>(e);
-            const Name callee = call != nullptr     ? call->function
-                                : submit != nullptr ? submit->function
-                                                    : Name();
-            if (callee != function.name) return;
-            const List<const Expr*> args = call != nullptr ? call->args : submit->args;
-            if (index < args.size()) packed = packed && value(*caller, args[index]);
-          });
-        });
-      });
-      if (!packed) return false;
-    }
-    return true;
-  }
-
- private:
-  bool value(const Function& function, const Expr* expr) {
-    if (const auto* get = dyn<TupleGet>(expr)) return value(function, get->tuple);
-    if (const auto* call = dyn<Call>(expr)) return result(function, call);
-    if (const auto* submit = dyn<Submit>(expr)) return all(function, submit->args);
-    const auto* var = dyn<Var>(expr);
-    if (var == nullptr) return false;
-    for (std::size_t i = 0; i < function.params.size(); ++i) {
-      if (function.params[i].var == var) return parameter(function, i);
-    }
-    if (!visited_.insert(var).second) return true;
-    bool packed = true;
-    walk_stmts(function.body, [&](const Stmt* stmt) {
-      const auto* assign = dyn<AssignStmt>(stmt);
-      if (assign != nullptr && assign->var == var) packed = packed && value(function, assign->value);
-      const auto* loop = dyn<ForStmt>(stmt);
-      const auto* loop_while = dyn<WhileStmt>(stmt);
-      const auto carried = [&](List<IterArg> args, List<const Var*> results, Body body) {
-        for (std::size_t i = 0; i < args.size(); ++i) {
-          if (args[i].var != var && (i >= results.size() || results[i] != var)) continue;
-          packed = packed && value(function, args[i].init) && yielded(function, body, i);
-        }
-      };
-      if (loop != nullptr) carried(loop->iter_args, loop->return_vars, loop->body);
-      if (loop_while != nullptr) carried(loop_while->iter_args, loop_while->return_vars, loop_while->body);
-      if (const auto* branch = dyn<IfStmt>(stmt)) {
-        for (std::size_t i = 0; i < branch->return_vars.size(); ++i) {
-          if (branch->return_vars[i] != var) continue;
-          packed =
-              packed && yielded(function, branch->then_body, i) && yielded(function, branch->else_body, i);
-        }
-      }
-    });
-    return packed;
-  }
-
-  bool yielded(const Function& function, Body body, std::size_t i) {
-    for (const Stmt* stmt : body) {
-      if (const auto* scope = dyn<ScopeStmt>(stmt); scope != nullptr && !yielded(function, scope->body, i))
-        return false;
-      const auto* yield = dyn<YieldStmt>(stmt);
-      if (yield != nullptr && i < yield->values.size() && !value(function, yield->values[i])) return false;
-    }
-    return true;
-  }
-
-  bool all(const Function& function, List<const Expr*> args) {
-    return std::all_of(args.begin(), args.end(), [&](const Expr* arg) {
-      return dyn<TensorType>(arg->type) == nullptr || value(function, arg);
-    });
-  }
-
-  bool result(const Function& function, const Call* call) {
-    if (!call->is_op()) return all(function, call->args);
-    const bool host = function.is_host_orchestrator();
-    const OpId op = call->op;
-    if (op == OpId::tensor_create || op == OpId::tensor_full || op == OpId::pld_tensor_window) return true;
-    // The host stages slices of its own tensors into packed memory; of a window it passes the place itself.
-    const bool staged = host && !call->args.empty() && !is_distributed(call->args[0]->type);
-    if (op == OpId::tensor_slice && rows_only_)
-      return staged || (keeps_rows(call) && value(function, call->args[0]));
-    if (op == OpId::tensor_slice) return staged || (leading_slice(call) && value(function, call->args[0]));
-    if (op == OpId::tensor_transpose) return staged;
-    return all(function, call->args);
-  }
-
-  // Whether the last axis of the slice is that of its source.
-  static bool keeps_rows(const Call* call) {
-    const auto* source = dyn<TensorType>(call->args[0]->type);
-    const auto* drop = dyn<MakeTuple>(argument(call, "drop_dims"));
-    if (source == nullptr) return false;
-    if (drop == nullptr) return true;
-    const auto last = static_cast<std::int64_t>(source->shape.size()) - 1;
-    return std::none_of(drop->elements.begin(), drop->elements.end(), [&](const Expr* axis) {
-      const auto value = const_int(axis);
-      return !value || *value < 0 || *value >= last;
-    });
-  }
-
-  // Whether the slice takes a run of the first axis only.
-  static bool leading_slice(const Call* call) {
-    const auto* source = dyn<TensorType>(call->args[0]->type);
-    const auto* extents = dyn<MakeTuple>(call->args[1]);
-    if (source == nullptr || extents == nullptr || extents->elements.size() != source->shape.size())
-      return false;
-    bool whole = true;
-    for (std::size_t i = source->shape.size(); i-- > 1;)
-      whole = whole && same_dim(extents->elements[i], source->shape[i]);
-    if (whole) return true;
-    // Leading axes of one element do not spoil it: [1, 1, n] of [a, b, n].
-    bool units = true;
-    for (std::size_t i = 0; i < extents->elements.size(); ++i) {
-      const bool one = const_int(extents->elements[i]) == 1;
-      if (units && one) continue;
-      if (units) {
-        units = false;
-        continue;  // a run of this axis
-      }
-      if (!same_dim(extents->elements[i], source->shape[i])) return false;
-    }
-    return true;
-  }
-
-  const Program& program_;
-  bool rows_only_;
-  std::set<std::pair<const Function*, std::size_t>> visiting_;
-  std::unordered_set<const Var*> visited_;
-};
-
-}  // namespace
-
-bool always_packed(const Program& program, const Function& function, std::size_t param, bool rows_only) {
-  return PackedArguments(program, rows_only).parameter(function, param);
 }
 
 }  // namespace pldc

@@ -57,13 +57,14 @@ Emitted emit(std::string_view text) {
   }
   const Places places(sources, "test.pld");
   const BuildOptions options;
+  const Callers callers(*program);
   for (const Function* function : program->functions) {
     if (!function->is_kernel()) continue;
     TilePlacement placement;
     if (!place_tiles(context, diags, function, placement)) continue;
     const Signature signature = signature_of(function);
     const KernelEnv env{context,   diags,    places, options, *program, "chip", function->name.text(),
-                        signature, placement};
+                        signature, placement, callers};
     KernelText kernel_text;
     if (emit_kernel(env, *function, kernel_text))
       out.kernels.emplace(function->name.text(), kernel_text.text);
