@@ -6,6 +6,7 @@
 
 #include "support/diag.h"
 #include "support/version.h"
+#include "support/fix.h"
 
 namespace pldc {
 
@@ -270,6 +271,14 @@ std::string render_json(const std::vector<Diagnostic>& diagnostics, const Source
       add_range(entry, range_of(note.span, sources));
       line["notes"].push_back(std::move(entry));
     }
+    line["fixes"] = Json::array();
+    for (const Fix& fix : fixes_of(d, sources)) {
+      Json entry;
+      entry["title"] = fix.title;
+      add_range(entry, range_of(fix.span, sources));
+      entry["text"] = fix.text;
+      line["fixes"].push_back(std::move(entry));
+    }
     out += dump(line) + "\n";
   }
   return out;
@@ -294,13 +303,17 @@ std::size_t characters(const SourceFile& file, LineColumn at) {
   return column;
 }
 
+Json sarif_region(const Range& range) {
+  return {{"startLine", range.begin.line},
+          {"startColumn", characters(*range.file, range.begin)},
+          {"endLine", range.end.line},
+          {"endColumn", characters(*range.file, range.end)}};
+}
+
 Json sarif_location(const Range& range) {
   Json physical;
   physical["artifactLocation"]["uri"] = uri_of(range.file->name());
-  physical["region"] = {{"startLine", range.begin.line},
-                        {"startColumn", characters(*range.file, range.begin)},
-                        {"endLine", range.end.line},
-                        {"endColumn", characters(*range.file, range.end)}};
+  physical["region"] = sarif_region(range);
   Json location;
   location["physicalLocation"] = std::move(physical);
   return location;
@@ -326,6 +339,18 @@ std::string render_sarif(const std::vector<Diagnostic>& diagnostics, const Sourc
       Json location = range ? sarif_location(*range) : Json::object();
       location["message"]["text"] = note.message;
       result["relatedLocations"].push_back(std::move(location));
+    }
+    for (const Fix& fix : fixes_of(d, sources)) {
+      const auto range = range_of(fix.span, sources);
+      if (!range) continue;
+      Json replacement{{"deletedRegion", sarif_region(*range)}, {"insertedContent", {{"text", fix.text}}}};
+      Json change;
+      change["artifactLocation"]["uri"] = uri_of(range->file->name());
+      change["replacements"] = Json::array({std::move(replacement)});
+      Json entry;
+      entry["description"]["text"] = fix.title;
+      entry["artifactChanges"] = Json::array({std::move(change)});
+      result["fixes"].push_back(std::move(entry));
     }
     results.push_back(std::move(result));
   }

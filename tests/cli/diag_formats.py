@@ -48,7 +48,11 @@ SARIF = {
     'rule': {'id': (True, TEXT), 'name': (False, TEXT), 'shortDescription': (False, 'message')},  # 3.49
     'result': {'ruleId': (False, TEXT), 'ruleIndex': (False, INDEX), 'message': (True, 'message'),  # 3.27
                'level': (False, One('none', 'note', 'warning', 'error')), 'locations': (False, Many('location')),
-               'relatedLocations': (False, Many('location'))},
+               'relatedLocations': (False, Many('location')), 'fixes': (False, Many('fix'))},
+    'fix': {'description': (False, 'message'), 'artifactChanges': (True, Many('change'))},  # 3.55
+    'change': {'artifactLocation': (True, 'artifact'), 'replacements': (True, Many('replacement'))},  # 3.56
+    'replacement': {'deletedRegion': (True, 'region'), 'insertedContent': (False, 'content')},  # 3.57
+    'content': {'text': (False, TEXT)},  # 3.3
     'location': {'physicalLocation': (False, 'physical'), 'message': (False, 'message')},  # 3.28
     'physical': {'artifactLocation': (True, 'artifact'), 'region': (False, 'region')},  # 3.29
     'artifact': {'uri': (True, URI)},  # 3.4
@@ -60,7 +64,9 @@ PLACE = {'file': (False, TEXT), 'line': (False, COUNT), 'column': (False, COUNT)
          'end_column': (False, COUNT)}
 JSON = {
     'diagnostic': {'severity': (True, One('error', 'warning', 'note')), 'code': (True, TEXT), 'id': (True, TEXT),
-                   'message': (True, TEXT), 'help': (True, Many(TEXT)), 'notes': (True, Many('note')), **PLACE},
+                   'message': (True, TEXT), 'help': (True, Many(TEXT)), 'notes': (True, Many('note')),
+                   'fixes': (True, Many('fix')), **PLACE},
+    'fix': {'title': (True, TEXT), 'text': (True, TEXT), **{name: (True, kind) for name, (_, kind) in PLACE.items()}},
     'note': {'message': (True, TEXT), **PLACE},
 }
 
@@ -167,6 +173,65 @@ class Suite:
         return (json.loads(text)['runs'][0], [json.loads(line) for line in lines.splitlines()]) if not found else (None, None)
 
 
+def fixed_by_json(text, fix):
+    """The text with the change made; columns count bytes."""
+    lines = text.encode().split(b'\n')
+    line = lines[fix['line'] - 1]
+    if fix['end_line'] != fix['line']:
+        raise ValueError('a fix of several lines')
+    lines[fix['line'] - 1] = line[:fix['column'] - 1] + fix['text'].encode() + line[fix['end_column'] - 1:]
+    return b'\n'.join(lines).decode()
+
+
+def fixed_by_sarif(text, fix):
+    """The same by a SARIF fix; columns count characters."""
+    change, = fix['artifactChanges']
+    replacement, = change['replacements']
+    region = replacement['deletedRegion']
+    lines = text.split('\n')
+    line = lines[region['startLine'] - 1]
+    lines[region['startLine'] - 1] = (line[:region['startColumn'] - 1] + replacement['insertedContent']['text'] +
+                                      line[region['endColumn'] - 1:])
+    return '\n'.join(lines)
+
+
+def fixes(suite):
+    """What the fixes of the golden cases make of their programs: both forms the same, and what was reported is gone."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        count = 0
+        for path in sorted(ERRORS.glob('*.pld')):
+            if 'did you mean' not in path.with_suffix('.err').read_text() or path.with_suffix('.cmd').exists():
+                continue
+            text = path.read_text()
+            run, lines = suite.both(f'fixes: {path.name}', ['check', path.name], ERRORS)
+            for result, line in zip(run['results'], lines):
+                for sarif, fix in zip(result.get('fixes', []), line['fixes'], strict=True):
+                    count += 1
+                    after = fixed_by_json(text, fix)
+                    found = [] if fixed_by_sarif(text, sarif) == after else ['SARIF and JSON differ']
+                    (folder / path.name).write_text(after)
+                    left = diagnostics_of(suite, path.name, folder)
+                    if any((other['code'], other.get('line'), other['message']) ==
+                           (line['code'], line['line'], line['message']) for other in left):
+                        found.append(f'the same diagnostic is there after {fix["title"]}')
+                    suite.note(f'fixes: {path.name}:{line["line"]}', found)
+        suite.note('fixes: enough of them', [] if count >= 10 else [f'only {count}'])
+        # Behind characters of two and of four bytes.
+        good = (ROOT / 'samples/scale_add.pld').read_text()
+        wrong = re.sub(r'.*left = .*', lambda _: '        left = pl.load(a, "é𝄞", pl.lod(a))', good)
+        (folder / 'wide.pld').write_text(wrong)
+        run, lines = suite.both('fixes: wide characters', ['check', 'wide.pld'], folder)
+        made = {(fixed_by_json(wrong, f), fixed_by_sarif(wrong, s)) for r, l in zip(run['results'], lines)
+                for s, f in zip(r.get('fixes', []), l['fixes'], strict=True)}
+        right = wrong.replace('pl.lod', 'pl.load')
+        suite.note('fixes: wide characters: made', [] if made == {(right, right)} else [made])
+
+
+def diagnostics_of(suite, name, folder):
+    return [json.loads(line) for line in suite.stderr(['check', name], folder, 'json').splitlines()]
+
+
 def every_golden(suite):
     """The commands of the golden tests; those that run programs need a compiler and more time."""
     plain = sorted(p.name for p in ERRORS.glob('*.pld') if not p.with_suffix('.cmd').exists())
@@ -264,6 +329,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--pldc', default='build/src/driver/pldc', type=lambda p: pathlib.Path(p).resolve())
     suite = Suite(parser.parse_args().pldc)
+    fixes(suite)
     nothing_else_on_stderr(suite)
     the_validator_can_fail(suite)
     special_cases(suite)
