@@ -192,9 +192,8 @@ class Generator {
     if (fresh && !place_tiles(env_.ir, diags_, kernel.function, place->second, simulated))
       failed_.insert(kernel.function);
     if (failed_.count(kernel.function) != 0) return;
-    const KernelEnv env{env_.ir,       diags_,      places_,          options_,     *program_,
-                        chip.ref.name, kernel.name, kernel.signature, place->second,
-                        callers_};
+    const KernelEnv env{env_.ir,       diags_,      places_,          options_,      *program_,
+                        chip.ref.name, kernel.name, kernel.signature, place->second, callers_};
     KernelText text;
     if (emit_kernel(env, *kernel.function, text)) {
       kernel.text = std::move(text.text);

@@ -20,8 +20,8 @@ std::string_view suggestion_in(std::string_view help) {
 
 bool in_name(char c) {
   const auto byte = static_cast<unsigned char>(c);
-  return (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z') || byte == '_' ||
-         byte >= 0x80;
+  return (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z') ||
+         byte == '_' || byte >= 0x80;
 }
 
 // What the word is to replace: the path at the beginning of the diagnostic's place, its last part if the word has no

@@ -9,8 +9,8 @@
 namespace pldc {
 
 struct Fix {
-  Span span;         // what is replaced, never empty
-  std::string text;  // by what
+  Span span;          // what is replaced, never empty
+  std::string text;   // by what
   std::string title;  // "Replace 'lod' by 'load'"
 };
 

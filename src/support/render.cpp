@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "support/diag.h"
-#include "support/version.h"
 #include "support/fix.h"
+#include "support/version.h"
 
 namespace pldc {
 

@@ -163,14 +163,16 @@ Callers::Callers(const Program& program) {
   auto index = std::make_unique<Index>();
   for (const Function* function : program.functions) {
     Index::Values& values = index->values[function];
-    for (std::size_t i = 0; i < function->params.size(); ++i) values.params.emplace(function->params[i].var, i);
+    for (std::size_t i = 0; i < function->params.size(); ++i)
+      values.params.emplace(function->params[i].var, i);
     walk_stmts(function->body, [&](const Stmt* stmt) {
       add_sources(stmt, values);
       for_each_expr(stmt, [&](const Expr* root) {
         walk_expr(root, [&](const Expr* e) {
           const auto* call = dyn<Call>(e);
           const auto* submit = dyn<Submit>(e);
-          if (call != nullptr && !call->is_op()) index->sites[call->function].push_back({function, call->args});
+          if (call != nullptr && !call->is_op())
+            index->sites[call->function].push_back({function, call->args});
           if (submit != nullptr) index->sites[submit->function].push_back({function, submit->args});
         });
       });

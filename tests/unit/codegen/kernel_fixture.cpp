@@ -63,7 +63,7 @@ Emitted emit(std::string_view text) {
     TilePlacement placement;
     if (!place_tiles(context, diags, function, placement)) continue;
     const Signature signature = signature_of(function);
-    const KernelEnv env{context,   diags,    places, options, *program, "chip", function->name.text(),
+    const KernelEnv env{context,   diags,     places, options, *program, "chip", function->name.text(),
                         signature, placement, callers};
     KernelText kernel_text;
     if (emit_kernel(env, *function, kernel_text))
