@@ -227,7 +227,8 @@ class CollectiveProgram:
         if what == "barrier":
             return self.dispatch("meet", [], [sig], ["sig = pld.tensor.barrier(sig)"])
         if what == "broadcast":
-            self.dispatch("spread", [], [sig], ["w = pld.tensor.broadcast(w, sig, root=0)"])
+            # Nothing tells the root that its peers have read: it would write its next value too early.
+            self.dispatch("spread", [], [sig], ["w = pld.tensor.broadcast(w, sig, root=0)", "sig = pld.tensor.barrier(sig)"])
             return self.effects.append(lambda v: np.broadcast_to(v[0], v.shape))
         o = self.square_type("o", self.square())
         body, function = self.folding("o")
