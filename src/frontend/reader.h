@@ -182,6 +182,9 @@ class Reader {
   bool read_cache_policy(const Token& first);
   bool read_python_body(std::vector<const Stmt*>& body);
   bool read_if(Block& block, const Token& first);
+  struct Branch;
+  bool read_branch(Block& outer, Branch& branch, bool& more);
+  void finish_branch(Block& outer, Branch& branch);
   bool read_for(Block& block, const Token& first);
   bool read_range(Block& block, const Token& first, const Token& name, const std::vector<Token>& carry_names,
                   ForKind kind);

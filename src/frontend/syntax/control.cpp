@@ -1,4 +1,3 @@
-// if    = "if" expr ":" body { "elif" expr ":" body } [ "else" ":" body ]
 // for   = "for" NAME [ "," "(" names ")" ] "in" "pl." kind "(" bounds [ "," "stage=" int ]
 //         [ "," "init_values=(" exprs ")" ] [ "," "attrs={...}" ] ")" ":" body
 // while = "while" expr ":" body
@@ -16,74 +15,6 @@ void Reader::propagate_yield(Block& outer, const Block& inner) {
   outer.targets = inner.targets;
   outer.yielded = inner.yielded;
   outer.has_yield = true;
-}
-
-bool Reader::read_if(Block& block, const Token& first) {
-  // Each elif is an if in the else of the one before.
-  const DepthGuard guard(*this);
-  if (too_deep(span(tok_), "branches")) return false;
-  take();  // if, elif
-  const Expr* condition = read_expr();
-  if (condition == nullptr || !expect(Tok::Colon, "after the condition")) return false;
-  if (at(Tok::Newline)) take();
-  const Comments comments = take_header_comments();
-  IfStmt n{};
-  n.kind = StmtKind::If;
-  n.condition = condition;
-  n.comments = comments;
-  Block then_block;
-  Block else_block;
-  std::vector<const Stmt*> condition_hoisted;
-  flush_hoisted(block);
-  open_scope();
-  if (!read_block(then_block, "if")) return false;
-  // Names of a branch that ends in a yield are not visible outside (format.md 2.3).
-  close_scope(!authoring_ || !then_block.has_yield);
-  while (at(Tok::Newline)) take();
-  if (at_word("elif")) {
-    n.has_else = true;
-    else_block.column = block.column;
-    const Token elif = tok_;
-    open_scope();
-    if (!read_if(else_block, elif)) return false;
-    // The nested if is the whole else branch; what it yields, the outer if yields.
-    close_scope(true);
-  } else if (at_word("else")) {
-    n.has_else = true;
-    take();
-    if (!expect(Tok::Colon, "after 'else'")) return false;
-    open_scope();
-    if (!read_block(else_block, "else")) return false;
-    close_scope(!authoring_ || !else_block.has_yield);
-  }
-  // Results: the targets of the then branch, then those only the else branch has; typed by the annotation if
-  // there is one, else by the yielded value.
-  std::vector<const Var*> results;
-  const auto add = [&](const Block& b) {
-    for (std::size_t i = 0; i < b.targets.size(); ++i) {
-      const YieldTarget& t = b.targets[i];
-      bool known = false;
-      for (const Var* v : results) {
-        if (v->name != t.name) continue;
-        known = true;
-        note_var(t.span, v, true);
-      }
-      if (known) continue;
-      const Type* type = t.type != nullptr      ? t.type
-                         : i < b.yielded.size() ? b.yielded[i]->type
-                                                : ctx_.unknown();
-      results.push_back(ctx_.var(t.name, type, t.span));
-    }
-  };
-  add(then_block);
-  add(else_block);
-  n.then_body = ctx_.list(then_block.stmts);
-  n.else_body = ctx_.list(else_block.stmts);
-  n.return_vars = ctx_.list(results);
-  n.span = span_from(first.begin);
-  for (const Var* v : results) bind(v->name, v);
-  block.stmts.push_back(ctx_.make(n));
-  return true;
 }
 
 bool Reader::read_iter_names(std::vector<Token>& names) {
@@ -455,20 +386,6 @@ void Writer::body(Body list, List<const Var*> results, List<IterArg> carries) {
   }
   --indent_;
   names_follow_ = outer_follow;
-}
-
-void Writer::if_stmt(const IfStmt& s) {
-  pad();
-  out_ += "if ";
-  expr(s.condition);
-  out_ += ":\n";
-  body(s.then_body, s.return_vars);
-  if (s.has_else) {
-    out_ += '\n';
-    pad();
-    out_ += "else:\n";
-    body(s.else_body, s.return_vars);
-  }
 }
 
 void Writer::init_values(List<IterArg> args) {

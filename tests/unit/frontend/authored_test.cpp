@@ -1,5 +1,6 @@
 // What a person writes, form by form, and the printed text it means (format.md 2.11, 4.2.1 and the input-only forms;
 // decisions D3, D4).
+#include "ir/same.h"
 #include "unit/frontend/text_fixture.h"
 
 using namespace texttest;
@@ -199,6 +200,32 @@ TEST_CASE("unpacking, branches and loops without carries") {
   becomes("for k in pl.range(4):\n    x = pl.exp(x)",
           "for k in pl.range(4):\n    x: " + T + " = pl.tensor.exp(x)");
   becomes("while n < 3: n = n + 1", "while n < 3:\n    n: pl.Scalar[pl.INDEX] = n + 1");
+}
+
+TEST_CASE(
+    "a long chain of elif is read, and what it is printed as is read again; a longer one is one error") {
+  const auto chain = [](int links) {
+    std::string body = "if n == 0:\n    a = n\n";
+    for (int i = 1; i <= links; ++i)
+      body += "elif n == " + std::to_string(i) + ":\n    a = n + " + std::to_string(i) + "\n";
+    return body + "else:\n    a = n + 1";
+  };
+  const Read r(in_main(chain(499)));
+  INFO(r.errors);
+  REQUIRE(r.good());
+  const std::string printed = r.printed();
+  CHECK(printed.find("elif ") != std::string::npos);
+  const Read again(printed);
+  INFO(again.errors);
+  REQUIRE(again.good());
+  CHECK(again.printed() == printed);
+  CHECK(differences(r.module.program, again.module.program, 1).empty());
+  const Read longer(in_main(chain(10'000)));
+  CHECK(!longer.good());
+  CHECK(longer.diags.error_count() == 1);
+  CHECK(longer.errors.find("branches are nested deeper than 500 levels") != std::string::npos);
+  // What any reader of Python takes has no elif.
+  CHECK(Read(in_main(chain(50))).printed().find("elif ") == std::string::npos);
 }
 
 TEST_CASE("statements that make nothing: their comments move on") {

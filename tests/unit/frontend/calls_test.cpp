@@ -59,10 +59,11 @@ TEST_CASE("extents that are no constants agree with any") {
   passes("pl.Tensor[[N * 2, 64], pl.FP32]", "x", "pl.Tensor[[4, 64], pl.FP32]");
 }
 
-TEST_CASE("leading extents of 1 may be more or fewer") {
+TEST_CASE("an index drops its axis, a slice keeps it, and ranks agree") {
   passes("pl.Tensor[[4, 64], pl.FP32]", "x[1]", "pl.Tensor[[2, 4, 64], pl.FP32]");
-  passes("pl.Tensor[[1, 4, 64], pl.FP32]", "x[1]", "pl.Tensor[[2, 4, 64], pl.FP32]");
-  passes("pl.Tensor[[64], pl.FP32]", "x", "pl.Tensor[[1, 64], pl.FP32]");
+  passes("pl.Tensor[[1, 4, 64], pl.FP32]", "x[1:2]", "pl.Tensor[[2, 4, 64], pl.FP32]");
+  refuses("pl.Tensor[[64], pl.FP32]", "pl.Tensor[[1, 64], pl.FP32]", "ranks");
+  refuses("pl.Tensor[[1, 64], pl.FP32]", "pl.Tensor[[64], pl.FP32]", "ranks");
 }
 
 TEST_CASE("scalars of any integer dtype, and numbers") {
@@ -83,7 +84,7 @@ TEST_CASE("arguments of another type") {
   refuses("pl.Tensor[[4, 64], pl.FP32]", "pl.Tensor[[4, 32], pl.FP32]", "extents");
   refuses("pl.Tensor[[N, 64], pl.FP32]", "pl.Tensor[[N, 32], pl.FP32]", "extents");
   refuses("pl.Tensor[[4, 64], pl.FP32]", "pl.Tensor[[64], pl.FP32]", "ranks");
-  refuses("pl.Tensor[[64], pl.FP32]", "pl.Tensor[[1, 32], pl.FP32]", "extents");
+  refuses("pl.Tensor[[64], pl.FP32]", "pl.Tensor[[1, 32], pl.FP32]", "ranks");
   refuses("pl.Tensor[[4], pl.FP32]", "pl.Scalar[pl.FP32]", "kinds");
   refuses("pl.Scalar[pl.FP32]", "pl.Scalar[pl.INT32]", "dtypes");
   refuses("pl.Scalar[pl.INT32]", "pl.Scalar[pl.BOOL]", "dtypes");

@@ -94,6 +94,9 @@ TEST_CASE("deep nesting of every form is refused where it becomes too deep") {
   CHECK(!first_error(kAssign + "n" + times(300'000, ".a")).empty());
   CHECK(deep(first_error(kBody + "        if n < 1:\n            return\n" +
                          times(100'000, "        elif n < 2:\n            return\n"))));
+  CHECK(first_error(kBody + "        if n < 1:\n            return\n" +
+                    times(499, "        elif n < 2:\n            return\n"))
+            .empty());
   std::string blocks = kBody;
   for (std::size_t i = 0; i < 2000; ++i) blocks += std::string(8 + i, ' ') + "if n < 1:\n";
   CHECK(deep(first_error(blocks)));
