@@ -16,8 +16,8 @@ class ReplayCommand : public Command {
     return {"replay",
             "CRASHFILE",
             "Run again what a crash file records",
-            {"pldc replay pldc-crash-0123456789abcdef.pld", "pldc replay -v pldc-crash-0123456789abcdef.pld",
-             "pldc replay --diag-format=json pldc-crash-0123456789abcdef.pld"}};
+            {"pldc replay pldc-crash-0123.pld", "pldc replay -v pldc-crash-0123.pld",
+             "pldc replay --diag-format=json pldc-crash-0123.pld"}};
   }
 
   void add_options(CLI::App& app) override {
