@@ -250,11 +250,12 @@ def write(k, op):
 
 @makes("reinterpret_view", "reinterpret_view")
 def reinterpret(k, op):
-    a, x = k.pick(lambda t: t.full() and t.exact() and is_int(t.kind) and t.data.shape[1] > 1 and t.data.shape[0] > 1)
+    a, x = k.pick(lambda t: t.full() and t.exact() and is_int(t.kind) and t.data.shape[1] > 1 and t.data.shape[0] > 1 and
+                  t.aligned())
     to = k.choice([n for n in KINDS if n != x.kind and is_int(n)])
     # Of a transposed tensor the columns follow each other in memory.
     data = x.data.T if x.columns else x.data
-    if data.shape[1] * size_of(x.kind) % (size_of(to) if k.level == "tensor" else max(size_of(to), 32)):
+    if data.shape[1] * size_of(x.kind) % 32:
         raise Reject
     data = np.ascontiguousarray(data).view(KINDS[to])
     k.add(f"{k.op}({a}, dtype=pl.{to})", [a], Tile(to, (data.T if x.columns else data).copy(), view=x.view, columns=x.columns))
