@@ -52,10 +52,29 @@ Lexer::Lexer(const SourceFile& file, DiagSink& diags, std::uint32_t max_depth)
   if (text_.substr(0, 3) == "\xef\xbb\xbf") at_ = line_start_ = 3;  // UTF-8 byte order mark
 }
 
+// Where `c` brings a line's layout that stands at `column`: a tab goes to the next multiple of 8, as in Python.
+static std::uint32_t next_column(std::uint32_t column, char c) {
+  if (c == '\t') return (column / 8 + 1) * 8;
+  return c == '\f' ? 0 : column + 1;
+}
+
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\f'; }
+
 std::uint32_t Lexer::column_of(std::uint32_t offset) const {
   std::uint32_t begin = offset;
   while (begin > 0 && text_[begin - 1] != '\n') --begin;
-  return offset - begin;
+  if (begin == 0 && text_.substr(0, 3) == "\xef\xbb\xbf") begin = 3;
+  std::uint32_t column = 0;
+  for (; begin < offset; ++begin) column = next_column(column, text_[begin]);
+  return column;
+}
+
+std::uint32_t Lexer::first_of_line(std::uint32_t& column) const {
+  const auto size = static_cast<std::uint32_t>(text_.size());
+  std::uint32_t first = at_;
+  column = 0;
+  for (; first < size && is_blank(text_[first]); ++first) column = next_column(column, text_[first]);
+  return first;
 }
 
 void Lexer::rewind(const Mark& mark) {
@@ -133,19 +152,7 @@ Token Lexer::layout() {
   const auto size = static_cast<std::uint32_t>(text_.size());
   for (;;) {
     std::uint32_t column = 0;
-    while (at_ < size) {
-      const char c = data[at_];
-      if (c == ' ') {
-        ++column;
-      } else if (c == '\t') {
-        column = (column / 8 + 1) * 8;
-      } else if (c == '\f') {
-        column = 0;
-      } else {
-        break;
-      }
-      ++at_;
-    }
+    at_ = first_of_line(column);
     if (at_ >= size) {
       at_line_start_ = true;
       if (indents_.size() > 1) {
@@ -210,7 +217,7 @@ void Lexer::comment() {
       break;
     }
   }
-  comments_.push_back({begin, end, begin - line_start_});
+  comments_.push_back({begin, end, column_of(begin)});
 }
 
 Token Lexer::name_or_number(unsigned char c) {
@@ -443,11 +450,11 @@ std::string_view Lexer::take_block(std::uint32_t column) {
   std::uint32_t end = begin;
   const auto size = static_cast<std::uint32_t>(text_.size());
   while (at_ < size) {
-    std::uint32_t first = at_;
-    while (first < size && (text_[first] == ' ' || text_[first] == '\t')) ++first;
+    std::uint32_t indent = 0;
+    const std::uint32_t first = first_of_line(indent);
     const bool blank = first >= size || text_[first] == '\n' || text_[first] == '\r';
     const bool closes = !blank && (text_[first] == ')' || text_[first] == ']' || text_[first] == '}');
-    if (!blank && !closes && first - at_ <= column) break;
+    if (!blank && !closes && indent <= column) break;
     const void* found = std::memchr(text_.data() + first, '\n', size - first);
     std::uint32_t line_end =
         found != nullptr ? static_cast<std::uint32_t>(static_cast<const char*>(found) - text_.data()) : size;
@@ -479,12 +486,12 @@ void Lexer::resync(std::uint32_t offset, std::uint32_t column) {
     at_ = found != nullptr ? static_cast<std::uint32_t>(static_cast<const char*>(found) - text_.data()) + 1
                            : size;
     if (at_ >= size) break;
-    std::uint32_t first = at_;
-    while (first < size && text_[first] == ' ') ++first;
+    std::uint32_t indent = 0;
+    const std::uint32_t first = first_of_line(indent);
     const bool blank = first >= size || text_[first] == '\n' || text_[first] == '\r' || text_[first] == '#';
     // A closing bracket at the statement's column ends a wrapped statement (it cannot begin one).
     const bool closes = first < size && (text_[first] == ')' || text_[first] == ']' || text_[first] == '}');
-    if (!blank && !closes && first - at_ <= column) break;
+    if (!blank && !closes && indent <= column) break;
   }
   while (!comments_.empty() && comments_.back().begin >= at_) comments_.pop_back();
   // Blocks that the faulty statement had opened are gone with it.

@@ -26,6 +26,7 @@ class Lexer {
   }
   Span span(std::uint32_t begin, std::uint32_t end) const { return {base_ + begin, base_ + end}; }
   Span span(const Token& token) const { return span(token.begin, token.end); }
+  // The indentation of what stands at `offset`: from 0, a tab counts up to the next multiple of 8.
   std::uint32_t column_of(std::uint32_t offset) const;
   // Behind a name: takes the `.name`s that follow it directly. Returns where they end.
   std::uint32_t take_path();
@@ -79,6 +80,8 @@ class Lexer {
   Token next_plain();
   Token next_other();
   Token layout();
+  // The line begins at at_: the offset of the first character that is not blank, and its `column`.
+  std::uint32_t first_of_line(std::uint32_t& column) const;
   Token name_or_number(unsigned char c);
   Token number();
   Token string(std::uint32_t quote_at);
