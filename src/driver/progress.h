@@ -1,6 +1,7 @@
 // What is being done, on a terminal, once it takes longer than a second: one line that is written over and goes away.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <string>
