@@ -143,6 +143,7 @@ class TilePlacer {
     const Var* base = nullptr;   // the value that this one shares the place of; null: stands by itself
     const Var* parent = nullptr;
     std::int64_t pitch = 0;
+    bool turned = false;  // lies by columns: a transposed view, or part of one
   };
 
   // --- what there is ---------------------------------------------------------------------------------------------
@@ -276,11 +277,13 @@ class TilePlacer {
     entry.base = var;
     entry.buffer = of->buffer;
     entry.pitch = of->pitch;
+    entry.turned = of->turned != (op == OpId::tile_transpose_view);
     entry.parent = view ? var : nullptr;
     if (op == OpId::tile_slice) {
       if (!slice_offset(entry.offset, call, source_type, of->pitch, of->physical.column)) return false;
     } else if (op == OpId::tile_reshape || op == OpId::tile_reinterpret_view) {
-      // The padding of rows is no part of the value: such a reshape is a copy.
+      // The padding of rows is no part of the value, and columns are no rows: such a reshape is a copy.
+      if (of->turned) return false;
       if (!packed(of->physical) || !packed(entry.physical) || sliced) return false;
       entry.pitch = entry.physical.phys_cols;
     }

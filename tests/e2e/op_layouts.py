@@ -38,9 +38,16 @@ def turned():
     def write(k):
         t = k.let(f"pl.tile.transpose_view({k.tile(a, 'FP32')})", "t")
         rows(k, t, a.T)
+        k.store(k.let(f"pl.tile.reshape({t}, [16, 24])", "y"), Result(a.T.reshape(16, 24), "FP32"))
+        part = k.let(f"pl.tile.slice({t}, [8, 16], [1, 0])", "t")
+        k.store(k.let(f"pl.tile.reshape({part}, [4, 32])", "y"), Result(a.T[1:9].reshape(4, 32), "FP32"))
         wide = np.zeros((29, 24), np.float32)
         wide[:24, :16] = a.T
         k.store(k.let(f"pl.tile.fillpad_expand({t}, [29, 24], pad_value=pl.PadValue.zero)", "y"), Result(wide, "FP32"))
+        b = np.arange(90, dtype=np.int16).reshape(18, 5)
+        whole = k.let(f"pl.tile.transpose_view({k.tile(b, 'INT16')})")
+        part = k.let(f"pl.tile.slice({whole}, [3, 16], [1, 0])")
+        k.store(k.let(f"pl.tile.reshape({part}, [3, 16])", "y"), Result(b.T[1:4, :16], "INT16"))
         column = k.tile(a[:, :1], "FP32")
         wide = np.zeros((20, 8), np.float32)
         wide[:16, :1] = a[:, :1]
