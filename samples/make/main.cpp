@@ -1,4 +1,6 @@
 // A C++ program of one's own that calls the one in scale.pld: multiplies 0 to 63 by 3 and prints the last product.
+#include <bit>
+#include <cstdint>
 #include <cstdio>
 
 #include "scale.h"
@@ -6,16 +8,11 @@
 int main() {
   float a[64], out[64];
   for (int i = 0; i < 64; ++i) a[i] = static_cast<float>(i);
-  union {
-    uint64_t bits;
-    float value;
-  } k{0};
-  k.value = 3;
 
   pld::Params params;
   params.bind("a", pld::Tensor::packed(a, pld::f32, {1, 64}));
   params.bind("out", pld::Tensor::packed(out, pld::f32, {1, 64}));
-  params.bind_bits("k", k.bits);
+  params.bind_bits("k", std::bit_cast<std::uint32_t>(3.0f));
   pld::RunOptions options;
   options.ranks = 1;
   try {

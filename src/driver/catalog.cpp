@@ -197,13 +197,14 @@ std::string names_of(PropertySet set) {
 }
 
 std::string signature(const OpInfo& op) {
-  std::string out = (op.name.substr(0, 4) == "pld." ? "" : "pl.") + std::string(op.name) + "(";
+  std::string out = (op.name.substr(0, 4) == "pld." ? "" : "pl.") + std::string(op.name) +
+                    (op_needs_underscore(op.name) ? "_(" : "(");
   const std::size_t start = out.size();
   const auto add = [&](const std::string& text) { out += (out.size() == start ? "" : ", ") + text; };
   for (std::size_t i = 0; i < op.operand_count(); ++i) {
     const Operand& operand = op.operands[i];
     const std::string name(operand.name);
-    const std::string text = operand.spelling == Spelling::Positional ? name : name + "=" + name;
+    const std::string text = operand.spelling == Spelling::Positional ? name : name + "=...";
     add(operand.optional ? "[" + text + "]" : text);
   }
   for (std::size_t i = 0; i < op.keyword_count(); ++i) {

@@ -48,17 +48,17 @@ class ExplainCommand : public Command {
  public:
   CommandInfo info() const override {
     return {"explain",
-            "NAME",
+            "NAME...",
             "A paragraph and an example for a pass, an op or a diagnostic code",
             {"pldc explain MaterializeCommDomainScopes", "pldc explain tile.load", "pldc explain PLD0902"}};
   }
 
   void add_options(CLI::App& app) override {
-    OptionTable(app).files(names_, "NAME", "a pass, an op, a property, a diagnostic's code or name");
+    OptionTable(app).files(names_, "NAME", "passes, ops, types, enumerations, forms, targets, properties, a diagnostic's code or name");
   }
 
   int run(Session& session) override {
-    if (names_.empty()) return session.usage_error("no NAME is given");
+    if (names_.empty()) return session.usage_error("no NAME is given", "`pldc list passes|ops|types|enums|forms|diagnostics|targets` shows them");
     bool first = true;
     int code = kFine;
     for (const std::string& name : names_) {
@@ -66,7 +66,7 @@ class ExplainCommand : public Command {
       const std::string text = explain(name, guess);
       if (text.empty()) {
         session.report<diag::unknown_topic>(guess.empty()
-                                                ? "`pldc list passes|ops|diagnostics` shows the names"
+                                                ? "`pldc list passes|ops|types|enums|forms|diagnostics|targets` shows the names"
                                                 : "did you mean '" + guess + "'?",
                                             name);
         code = kBadUsage;

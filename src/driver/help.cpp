@@ -119,7 +119,7 @@ std::string full_help(const Command& command, const CLI::App& app) {
     if (!option->get_positional()) continue;
     if (!arguments) out += "\narguments:\n";
     arguments = true;
-    row(option->get_name(true), option->get_description());
+    row(option->get_single_name(), option->get_description());
   }
   for (const std::string& group : groups_of(app)) {
     out += fmt::format("\n{}:\n", group);

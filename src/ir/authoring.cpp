@@ -259,11 +259,14 @@ bool Author::collect(std::vector<const Expr*>& args) {
     }
     if (operand(i).optional || (trailing_tmp_ != nullptr && i >= 2)) continue;
     auto report = diags_.report<diag::op_operand_missing>(call_.span, info_.name, operand(i).name);
-    if (info_.required_count() == info_.operand_count()) {
-      const std::size_t count = info_.operand_count();
-      report.help("{} takes {} operand{}", info_.name, count, count == 1 ? "" : "s");
-    } else {
-      report.help("{} takes {} to {} operands", info_.name, info_.required_count(), info_.operand_count());
+    std::string names;
+    for (std::size_t k = 0; k < info_.operand_count(); ++k) {
+      const std::string name(operand(k).name);
+      names += (k == 0 ? "" : ", ") + (operand(k).optional ? "[" + name + "]" : name);
+    }
+    report.help("the operands of {} are: {}", info_.name, names);
+    if (operand(i).kind == ArgKind::Tile && operand(i).name.substr(0, 3) == "tmp") {
+      report.help("'{}' is memory to work in: a tile made by pl.tile.create(shape, dtype=...)", operand(i).name);
     }
     return false;
   }

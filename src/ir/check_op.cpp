@@ -101,9 +101,14 @@ bool check_operands(DiagSink& diags, const Call* call, CallSource source) {
     ok = false;
     // Two errors have a remedy of their own.
     if (!check_source_level(diags, call, i)) continue;
-    diags.report<diag::op_operand_kind>(arg->span.valid() ? arg->span : call->span, operand->name,
-                                        op_info(call->op).name, kind_text(operand->kind),
-                                        describe(arg->type));
+    auto report = diags.report<diag::op_operand_kind>(arg->span.valid() ? arg->span : call->span,
+                                                      operand->name, op_info(call->op).name,
+                                                      kind_text(operand->kind), describe(arg->type));
+    if (operand->kind == ArgKind::Tile && arg->type->kind == TypeKind::Tensor) {
+      const auto* made = dyn<Call>(arg);
+      const bool empty = made != nullptr && made->op == OpId::tensor_create;
+      report.help("{}", empty ? "pl.tile.create makes a tile" : "pl.load copies a part of a tensor into a tile");
+    }
   }
   return ok;
 }
