@@ -54,21 +54,25 @@ class ExplainCommand : public Command {
   }
 
   void add_options(CLI::App& app) override {
-    OptionTable(app).files(names_, "NAME", "passes, ops, types, enumerations, forms, targets, properties, a diagnostic's code or name");
+    OptionTable(app).files(
+        names_, "NAME",
+        "passes, ops, types, enumerations, forms, targets, properties, a diagnostic's code or name");
   }
 
   int run(Session& session) override {
-    if (names_.empty()) return session.usage_error("no NAME is given", "`pldc list passes|ops|types|enums|forms|diagnostics|targets` shows them");
+    if (names_.empty())
+      return session.usage_error("no NAME is given",
+                                 "`pldc list passes|ops|types|enums|forms|diagnostics|targets` shows them");
     bool first = true;
     int code = kFine;
     for (const std::string& name : names_) {
       std::string guess;
       const std::string text = explain(name, guess);
       if (text.empty()) {
-        session.report<diag::unknown_topic>(guess.empty()
-                                                ? "`pldc list passes|ops|types|enums|forms|diagnostics|targets` shows the names"
-                                                : "did you mean '" + guess + "'?",
-                                            name);
+        session.report<diag::unknown_topic>(
+            guess.empty() ? "`pldc list passes|ops|types|enums|forms|diagnostics|targets` shows the names"
+                          : "did you mean '" + guess + "'?",
+            name);
         code = kBadUsage;
         continue;
       }

@@ -266,7 +266,8 @@ bool Author::collect(std::vector<const Expr*>& args) {
     }
     report.help("the operands of {} are: {}", info_.name, names);
     if (operand(i).kind == ArgKind::Tile && operand(i).name.substr(0, 3) == "tmp") {
-      report.help("'{}' is memory to work in: a tile made by pl.tile.create(shape, dtype=...)", operand(i).name);
+      report.help("'{}' is memory to work in: a tile made by pl.tile.create(shape, dtype=...)",
+                  operand(i).name);
     }
     return false;
   }

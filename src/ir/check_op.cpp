@@ -107,7 +107,8 @@ bool check_operands(DiagSink& diags, const Call* call, CallSource source) {
     if (operand->kind == ArgKind::Tile && arg->type->kind == TypeKind::Tensor) {
       const auto* made = dyn<Call>(arg);
       const bool empty = made != nullptr && made->op == OpId::tensor_create;
-      report.help("{}", empty ? "pl.tile.create makes a tile" : "pl.load copies a part of a tensor into a tile");
+      report.help("{}",
+                  empty ? "pl.tile.create makes a tile" : "pl.load copies a part of a tensor into a tile");
     }
   }
   return ok;
