@@ -104,7 +104,8 @@ void Reader::read_statement(Block& block) {
   }
 }
 
-// Names in the text of a statement that was given up count as defined: it may be what would have defined them.
+// Names in the text of a statement that was given up count as defined: it may be what would have defined them. Constants of
+// the module keep their values, unless the first word is one.
 void Reader::excuse_names(std::uint32_t begin, std::uint32_t end) {
   const std::string_view all = file_.text();
   const auto part = [](char c) {
@@ -116,7 +117,8 @@ void Reader::excuse_names(std::uint32_t begin, std::uint32_t end) {
     const std::string_view word = all.substr(i, after - i);
     if (!word.empty() && (word[0] < '0' || word[0] > '9')) {
       const Name name = ctx_.name(word);
-      if (word != style_.prefix && lookup(name) == nullptr && dynamic(name) == nullptr)
+      const bool constant = i != begin && constants_.find(name) != constants_.end();
+      if (word != style_.prefix && !constant && lookup(name) == nullptr && dynamic(name) == nullptr)
         bind(name, ctx_.var(name, ctx_.unknown()));
     }
     i = std::max(after, i + 1);

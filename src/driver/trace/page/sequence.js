@@ -179,7 +179,7 @@ function matrixNode(host, ranks) {
   }
   const all = [...Array(ranks).keys()];
   const table = el('table', {class: 'matrix'},
-    el('thead', {}, el('tr', {}, el('th', {}, 'from ＼ to'), all.map((to) => el('th', {}, String(to))))),
+    el('thead', {}, el('tr', {}, el('th', {}, 'from \\ to'), all.map((to) => el('th', {}, String(to))))),
     el('tbody', {}, all.map((from) => el('tr', {}, el('th', {}, String(from)), all.map((to) => {
       const count = counts.get(`${from} ${to}`) || 0;
       const cell = el('td', {class: count ? 'some' : '', title: `rank ${from} notifies rank ${to} ${plural(count, 'time')}`}, count ? String(count) : '·');
