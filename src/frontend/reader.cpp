@@ -61,7 +61,12 @@ void Reader::unexpected(std::string_view wanted) {
   if (tok_.kind == Tok::Error) return;  // the lexer has reported it
   const std::uint32_t begin = tok_.begin;
   const std::uint32_t end = tok_.end > begin ? tok_.end : begin + 1;
-  diags_.report<diag::unexpected_token>(lex_.span(begin, end), wanted, found());
+  auto report = diags_.report<diag::unexpected_token>(lex_.span(begin, end), wanted, found());
+  if (!at(Tok::At)) return;
+  // What begins a line is a decorator.
+  const std::string_view before = file_.text().substr(0, begin - file_.base());
+  const std::size_t last = before.find_last_not_of(" \t");
+  if (last != std::string_view::npos && before[last] != '\n') report.help("the product of two matrices is pl.matmul(a, b)");
 }
 
 bool Reader::missing(Tok kind, std::string_view where) {
