@@ -66,7 +66,8 @@ void Reader::unexpected(std::string_view wanted) {
   // What begins a line is a decorator.
   const std::string_view before = file_.text().substr(0, begin - file_.base());
   const std::size_t last = before.find_last_not_of(" \t");
-  if (last != std::string_view::npos && before[last] != '\n') report.help("the product of two matrices is pl.matmul(a, b)");
+  if (last != std::string_view::npos && before[last] != '\n')
+    report.help("the product of two matrices is pl.matmul(a, b)");
 }
 
 bool Reader::missing(Tok kind, std::string_view where) {
