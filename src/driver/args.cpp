@@ -1,5 +1,7 @@
 #include "driver/args.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
@@ -23,7 +25,7 @@ bool expand(const std::vector<std::string>& args, int depth, std::vector<std::st
     file = arg.substr(1);
     std::string text;
     if (depth == kDeepest) {
-      error = "includes itself";
+      error = fmt::format("is the {}th within each other: it includes itself, or they are nested too deep", kDeepest + 1);
       return false;
     }
     std::error_code ignored;

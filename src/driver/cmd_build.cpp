@@ -1,5 +1,6 @@
 // pldc build: a program as C++, compiled.
 #include <algorithm>
+#include <optional>
 
 #include "driver/command.h"
 #include "driver/generate.h"
@@ -7,6 +8,7 @@
 #include "driver/session.h"
 #include "support/diag/driver.h"
 #include "support/file.h"
+#include "support/interrupt.h"
 
 namespace pldc {
 namespace {
@@ -93,6 +95,8 @@ class BuildCommand : public Command {
     }
     // Before anything is written: without a compiler nothing is.
     Toolchain tools;
+    std::optional<InterruptScope> interrupts;  // the compilers, too
+    if (compiles) interrupts.emplace(InterruptScope::Then::End);
     const bool mpi = generate_.target == "mpi";
     if (compiles && !find_toolchain(session, tools_, tools)) return kBadInput;
     if (compiles && mpi && !find_mpi_compiler(session, tools)) return kBadInput;

@@ -2,8 +2,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <array>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 
@@ -13,35 +11,12 @@
 #include "passes/pass.h"
 #include "support/diag/driver.h"
 #include "support/file.h"
+#include "support/interrupt.h"
 #include "support/process.h"
 #include "support/words.h"
 
 namespace pldc {
 namespace {
-
-volatile sig_atomic_t interrupted = 0;
-
-// While one is alive, Ctrl-C or kill ends the reduction instead of the process: what has been reached is written.
-class InterruptScope {
- public:
-  InterruptScope() {
-    interrupted = 0;
-    struct sigaction action {};
-    action.sa_handler = [](int) { interrupted = 1; };
-    action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second one ends it
-    sigemptyset(&action.sa_mask);
-    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &action, &before_[i]);
-  }
-  ~InterruptScope() {
-    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
-  }
-  InterruptScope(const InterruptScope&) = delete;
-  InterruptScope& operator=(const InterruptScope&) = delete;
-
- private:
-  static constexpr std::array<int, 3> kSignals{SIGINT, SIGTERM, SIGHUP};
-  struct sigaction before_[kSignals.size()]{};
-};
 
 // A folder for the programs that are tried, under the name of the input: commands may look at it.
 class Scratch {
@@ -104,7 +79,7 @@ class ReduceCommand : public Command {
 
  private:
   int process(Session& session, Input& input) {
-    const InterruptScope interrupts;
+    const InterruptScope interrupts(InterruptScope::Then::Continue);
     session.progress("the first test");
     const Scratch scratch(input.path);
     std::string error = "a temporary folder cannot be made";
@@ -118,7 +93,7 @@ class ReduceCommand : public Command {
     const std::size_t before = lines.size();
     reduce::Reducer::Hooks hooks;
     hooks.test = [&](const std::string& text) { return try_text(session, scratch, text, error); };
-    hooks.stop = [] { return interrupted != 0; };
+    hooks.stop = [] { return interrupted(); };
     hooks.progress = [&](const reduce::Lines& now) {
       session.log().info("{} lines after {} tests", now.size(), tests_);
       session.progress(fmt::format("{} lines after {} tests", now.size(), tests_));
@@ -133,7 +108,7 @@ class ReduceCommand : public Command {
       result = reduce::join(smallest);
     }
     session.say(fmt::format("{} of {} lines are left after {} tests{}\n", after, before, tests_,
-                            interrupted != 0 ? "; interrupted, so less may do" : ""));
+                            interrupted() ? "; interrupted, so less may do" : ""));
     return session.write_output(output_, result) ? kFine : kBadInput;
   }
 
@@ -157,12 +132,12 @@ class ReduceCommand : public Command {
     spec.args = {"/bin/sh", "-c", command};
     spec.capture = true;
     spec.timeout_seconds = timeout_;
-    spec.give_up = [] { return interrupted != 0; };
+    spec.give_up = [] { return interrupted(); };
     const ProcessResult result = run_process(spec);
     ++tests_;
     session.log().debug("test {}: exit {}", tests_, result.exit_code);
     error = !result.error.empty() ? result.error
-            : interrupted != 0    ? std::string("it was interrupted")
+            : interrupted()    ? std::string("it was interrupted")
             : result.timed_out    ? fmt::format("it took more than {} s", timeout_)
                                   : fmt::format("exit code {}", result.exit_code);
     return result.ok();

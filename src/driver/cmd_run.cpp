@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 
 #include "driver/command.h"
@@ -10,6 +11,7 @@
 #include "driver/session.h"
 #include "support/diag/driver.h"
 #include "support/file.h"
+#include "support/interrupt.h"
 #include "support/process.h"
 
 namespace pldc {
@@ -189,6 +191,7 @@ class RunCommand : public Command {
     const std::string name = tree.program_name(path_stem(input.path));
     const std::vector<std::string> targets = {"bin/" + name};
     Toolchain tools;
+    const InterruptScope interrupts(InterruptScope::Then::End);  // until the unfinished folder is gone
     if (!find_toolchain(session, tools_, tools)) return kBadInput;
     if (generate_.target == "mpi" && !find_mpi_compiler(session, tools)) return kBadInput;
     if (!build_dir_.empty()) {
@@ -246,6 +249,7 @@ class RunCommand : public Command {
     command.null_input = session.env().capture_children;
     session.out().flush();
     session.err().flush();
+    const InterruptScope interrupts(InterruptScope::Then::End);  // the program, too
     const ProcessResult result = run_process(command);
     session.out() << result.out;
     if (!as_diagnostic) {
@@ -266,9 +270,13 @@ class RunCommand : public Command {
       session.log().info("{}", count.empty() || count == "1" ? "the run in the order of the seed is fine"
                                                              : count + " schedules agree");
     }
-    if (result.signal != 0)
-      session.say(fmt::format("pldc: the program was ended by signal {}\n", result.signal));
-    return result.exit_code;
+    if (result.signal == 0 || interrupted()) return result.exit_code;
+    session.report<diag::program_ended>(
+        forwarded("--check").find("bounds") != std::string::npos
+            ? ""
+            : "run it with --check=bounds, which names the accesses outside of windows and tensors",
+        result.signal, strsignal(result.signal));
+    return kCheckFailed;
   }
 
   std::string build_dir_;

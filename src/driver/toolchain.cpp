@@ -9,6 +9,7 @@
 #include "support/diag/driver.h"
 #include "support/file.h"
 #include "support/hash.h"
+#include "support/interrupt.h"
 #include "support/process.h"
 #include "support/version.h"
 #include "support/words.h"
@@ -194,11 +195,13 @@ bool compile_tree(Session& session, const Tree& tree, const Toolchain& tools,
   make.args.insert(make.args.end(), targets.begin(), targets.end());
   make.directory = tree.directory;
   make.capture = true;
+  make.group = true;
   // Called from a Makefile: its job server is not ours.
   make.unset = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "CXXFLAGS"};
   session.log().info("{}: make", tree.directory);
   session.progress("compiling");
   const ProcessResult result = run_process(make);
+  if (interrupted()) return false;
   if (!result.error.empty()) {
     session.report<diag::cannot_start>("install make", "make", result.error);
     return false;

@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "support/file.h"
+#include "support/interrupt.h"
 
 extern char** environ;
 
@@ -133,7 +134,8 @@ ProcessResult run_process(const ProcessSpec& command) {
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   const Limit limit(command);
-  if (limit.exists()) {
+  const bool group = command.group || limit.exists();
+  if (group) {
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     posix_spawnattr_setpgroup(&attributes, 0);
   }
@@ -145,6 +147,7 @@ ProcessResult run_process(const ProcessSpec& command) {
     result.error = std::strerror(failed);
     return result;
   }
+  const Child child(group ? -pid : pid);
   out_write.reset();
   err_write.reset();
   drain(out_read, result.out, err_read, result.err, limit);

@@ -13,6 +13,8 @@ struct ProcessSpec {
   std::vector<std::string> unset;  // environment variables that the program must not see
   bool capture = false;            // collect stdout and stderr; otherwise the program inherits them
   bool null_input = true;          // stdin is /dev/null; otherwise inherited
+  // The head of a process group of its own: a signal that this process gets (interrupt.h) reaches all that it starts.
+  bool group = false;
   // 0: it may take as long as it likes. Otherwise it is the head of a process group of its own, which is killed when the
   // time is over.
   unsigned timeout_seconds = 0;

@@ -238,6 +238,9 @@ TEST_CASE("response files") {
   const std::string self = dir.path("self");
   dir.write("self", "@" + self);
   CHECK(contains(run_pldc({"@" + self}).err, "includes itself"));
+  std::string chain = args;  // of files that do not
+  for (int i = 0; i < 20; ++i) chain = dir.write("chain" + std::to_string(i), "@" + chain);
+  CHECK(contains(run_pldc({"@" + chain}).err, "nested too deep"));
 }
 
 TEST_CASE("PLDC_FLAGS: read first, and only what the subcommand knows") {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "codegen/device/body.h"
@@ -288,8 +289,10 @@ std::string KernelBody::global(const OpCall& op, const TensorRef& tensor, const 
     std::string text;
     for (const Extent& e : extents) {
       if (!text.empty()) text += ", ";
-      text += e.constant ? e.text : "-1";
-      if (!e.constant) dynamic += (dynamic.empty() ? "" : ", ") + e.text;
+      // Template arguments are ints: what is larger is given to the constructor, as what is not known.
+      const bool fixed = e.constant && *e.constant <= std::numeric_limits<std::int32_t>::max();
+      text += fixed ? e.text : "-1";
+      if (!fixed) dynamic += (dynamic.empty() ? "" : ", ") + e.text;
     }
     return text;
   };

@@ -255,7 +255,10 @@ class Verifier {
 }  // namespace
 
 void verify_TypeChecked(const Program* program, DiagSink& diags) {
-  for (const Function* f : program->functions) Verifier(diags).run(f);
+  for (const Function* f : program->functions) {
+    Verifier(diags).run(f);
+    verify_type_sizes(f, diags);
+  }
 }
 
 }  // namespace pldc

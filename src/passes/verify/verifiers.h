@@ -19,6 +19,9 @@ bool verify_callees(const Program* program, DiagSink& diags);
 // Whether yields end the bodies of loops and branches, with one value for each result. Part of SSAForm.
 void check_yields(const Function* f, DiagSink& diags);
 
+// Whether the bytes of each value can be counted. Part of TypeChecked.
+void verify_type_sizes(const Function* f, DiagSink& diags);
+
 // Whether a function that declares results returns any. Part of ReturnParamsExplicit for kernels.
 bool check_returns(const Function* f, DiagSink& diags);
 

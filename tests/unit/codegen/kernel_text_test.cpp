@@ -138,6 +138,15 @@ TEST_CASE("a dimension that varies comes from the argument", "[kernel][text]") {
   CHECK(has(text, "y + (i * N + (M - 1))"));
 }
 
+TEST_CASE("a stride that no template argument holds is given to the constructor", "[kernel][text]") {
+  const Emitted emitted =
+      emit(program(kernel("x: pl.Tensor[[2, 4294967296], pl.FP32], y: pl.Out[pl.Tensor[[2, 8], pl.FP32]]",
+                          "t = pl.load(x, [0, 0], [2, 8])\n"
+                          "pl.store(t, [0, 0], y)\n")));
+  REQUIRE(emitted.errors.empty());
+  CHECK(has(emitted.kernels.at("k"), "Stride<-1, -1, -1, -1, 1>(8589934592, 8589934592, 8589934592, 4294967296)"));
+}
+
 TEST_CASE("signals: names, not numbers, and a line before every wait", "[kernel][text]") {
   const std::string text =
       text_of(kernel("w: pl.InOut[pld.DistributedTensor[[1, 64], pl.FP32]], sig: "

@@ -1,0 +1,1 @@
+run %s --random --scalar n=5
