@@ -25,7 +25,8 @@ bool expand(const std::vector<std::string>& args, int depth, std::vector<std::st
     file = arg.substr(1);
     std::string text;
     if (depth == kDeepest) {
-      error = fmt::format("is the {}th within each other: it includes itself, or they are nested too deep", kDeepest + 1);
+      error = fmt::format("is the {}th within each other: it includes itself, or they are nested too deep",
+                          kDeepest + 1);
       return false;
     }
     std::error_code ignored;

@@ -137,7 +137,7 @@ class ReduceCommand : public Command {
     ++tests_;
     session.log().debug("test {}: exit {}", tests_, result.exit_code);
     error = !result.error.empty() ? result.error
-            : interrupted()    ? std::string("it was interrupted")
+            : interrupted()       ? std::string("it was interrupted")
             : result.timed_out    ? fmt::format("it took more than {} s", timeout_)
                                   : fmt::format("exit code {}", result.exit_code);
     return result.ok();

@@ -13,7 +13,7 @@ class InterruptScope {
  public:
   enum class Then {
     Continue,  // the owner asks interrupted() and goes on with what it has
-    End,       // programs that run_process() started get the signal too, and the destructor ends the process by it
+    End,  // programs that run_process() started get the signal too, and the destructor ends the process by it
   };
   explicit InterruptScope(Then then);
   ~InterruptScope();

@@ -144,7 +144,8 @@ TEST_CASE("a stride that no template argument holds is given to the constructor"
                           "t = pl.load(x, [0, 0], [2, 8])\n"
                           "pl.store(t, [0, 0], y)\n")));
   REQUIRE(emitted.errors.empty());
-  CHECK(has(emitted.kernels.at("k"), "Stride<-1, -1, -1, -1, 1>(8589934592, 8589934592, 8589934592, 4294967296)"));
+  CHECK(has(emitted.kernels.at("k"),
+            "Stride<-1, -1, -1, -1, 1>(8589934592, 8589934592, 8589934592, 4294967296)"));
 }
 
 TEST_CASE("signals: names, not numbers, and a line before every wait", "[kernel][text]") {
