@@ -1,1 +1,1 @@
-opt %s
+opt --no-verify %s
