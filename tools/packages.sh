@@ -7,6 +7,13 @@ build_packages='g++ make meson ninja-build pkgconf python3 libcli11-dev libspdlo
 # What the suite compares with, and what programs of --target=mpi run on.
 test_packages='python3-numpy libopenmpi-dev openmpi-bin'
 
+# help_of SCRIPT [WORD]: prints the comment at the head of a script if the word asks for help.
+help_of() {
+  case ${2:-} in
+    -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$1"; exit 0 ;;
+  esac
+}
+
 # need_packages NAME...: installs what is missing; asks the package system nothing when nothing is.
 need_packages() {
   missing=
