@@ -269,7 +269,8 @@ bool Author::collect(std::vector<const Expr*>& args) {
       given += operands_[k] != nullptr ? 1 : 0;
     }
     const std::string takes = needed == all ? std::to_string(all) : fmt::format("{} to {}", needed, all);
-    report.help("{} takes {} argument{} ({}), found {}", info_.name, takes, all == 1 ? "" : "s", names, given);
+    report.help("{} takes {} argument{} ({}), found {}", info_.name, takes, all == 1 ? "" : "s", names,
+                given);
     if (operand(i).kind == ArgKind::Tile && operand(i).name.substr(0, 3) == "tmp") {
       report.help("'{}' is memory to work in: a tile made by pl.tile.create(shape, dtype=...)",
                   operand(i).name);
