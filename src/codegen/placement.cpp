@@ -86,6 +86,7 @@ std::optional<PhysicalTile> physical_tile(const TileType* type) {
   out.phys_rows = form.rows;
   out.phys_cols = form.cols;
   out.column = out.cols == 1 && out.rows > 1 && form.by_columns;
+  out.by_columns = out.cols > 1 && out.rows > 1 && form.by_columns;
   out.bytes = form.bytes();
   return out;
 }
@@ -283,7 +284,7 @@ class TilePlacer {
       if (!slice_offset(entry.offset, call, source_type, of->pitch, of->physical.column)) return false;
     } else if (op == OpId::tile_reshape || op == OpId::tile_reinterpret_view) {
       // The padding of rows is no part of the value, and columns are no rows: such a reshape is a copy.
-      if (of->turned) return false;
+      if (of->turned || of->physical.by_columns || entry.physical.by_columns) return false;
       if (!packed(of->physical) || !packed(entry.physical) || sliced) return false;
       entry.pitch = entry.physical.phys_cols;
     }

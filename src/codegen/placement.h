@@ -19,6 +19,7 @@ struct PhysicalTile {
   std::int64_t phys_rows = 1;  // rows of a column-major [R, 1] tile rounded up to 32 bytes, else `rows`
   std::int64_t phys_cols = 1;  // columns of a row-major tile rounded up to 32 bytes, else `cols`
   bool column = false;         // a [R, 1] tile of Vec with R > 1: column-major
+  bool by_columns = false;     // several rows and columns, column after column
   std::uint64_t bytes = 0;
 };
 // Nothing if an extent is not constant.

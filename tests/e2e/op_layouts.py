@@ -39,6 +39,8 @@ def turned():
         t = k.let(f"pl.tile.transpose_view({k.tile(a, 'FP32')})", "t")
         rows(k, t, a.T)
         k.store(k.let(f"pl.tile.reshape({t}, [16, 24])", "y"), Result(a.T.reshape(16, 24), "FP32"))
+        sums = k.let(f"pl.tile.adds({t}, 1.0)", "t")  # lies as its operand does
+        k.store(k.let(f"pl.tile.reshape({sums}, [16, 24])", "y"), Result((a.T + 1).reshape(16, 24), "FP32"))
         part = k.let(f"pl.tile.slice({t}, [8, 16], [1, 0])", "t")
         k.store(k.let(f"pl.tile.reshape({part}, [4, 32])", "y"), Result(a.T[1:9].reshape(4, 32), "FP32"))
         wide = np.zeros((29, 24), np.float32)
