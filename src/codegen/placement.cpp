@@ -144,7 +144,7 @@ class TilePlacer {
     const Var* base = nullptr;   // the value that this one shares the place of; null: stands by itself
     const Var* parent = nullptr;
     std::int64_t pitch = 0;
-    bool turned = false;  // lies by columns: a transposed view, or part of one
+    bool turned = false;  // lies by columns: so does its type, or what it is a view or a part of
   };
 
   // --- what there is ---------------------------------------------------------------------------------------------
@@ -218,6 +218,7 @@ class TilePlacer {
     if (!share(entry, value, ref)) {
       entry.base = entry.parent = nullptr;
       entry.pitch = physical->phys_cols;
+      entry.turned = physical->by_columns;
       own(entry, type->space.value_or(default_space(value)), ref);
     }
     Buffer& buffer = buffers_[entry.buffer];
@@ -284,7 +285,7 @@ class TilePlacer {
       if (!slice_offset(entry.offset, call, source_type, of->pitch, of->physical.column)) return false;
     } else if (op == OpId::tile_reshape || op == OpId::tile_reinterpret_view) {
       // The padding of rows is no part of the value, and columns are no rows: such a reshape is a copy.
-      if (of->turned || of->physical.by_columns || entry.physical.by_columns) return false;
+      if (of->turned || entry.physical.by_columns) return false;
       if (!packed(of->physical) || !packed(entry.physical) || sliced) return false;
       entry.pitch = entry.physical.phys_cols;
     }

@@ -41,6 +41,9 @@ def turned():
         k.store(k.let(f"pl.tile.reshape({t}, [16, 24])", "y"), Result(a.T.reshape(16, 24), "FP32"))
         sums = k.let(f"pl.tile.adds({t}, 1.0)", "t")  # lies as its operand does
         k.store(k.let(f"pl.tile.reshape({sums}, [16, 24])", "y"), Result((a.T + 1).reshape(16, 24), "FP32"))
+        row = k.let(f"pl.tile.slice({sums}, [1, 16], [20, 0])", "t")
+        k.store(k.let(f"pl.tile.reshape({row}, [2, 8])", "y"), Result((a.T + 1)[20].reshape(2, 8), "FP32"))
+        k.store(k.let(f"pl.tile.adds({sums}, 0.0)", "y"), Result(a.T + 1, "FP32"))  # is as it was
         part = k.let(f"pl.tile.slice({t}, [8, 16], [1, 0])", "t")
         k.store(k.let(f"pl.tile.reshape({part}, [4, 32])", "y"), Result(a.T[1:9].reshape(4, 32), "FP32"))
         wide = np.zeros((29, 24), np.float32)
