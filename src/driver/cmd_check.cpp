@@ -6,6 +6,7 @@
 #include "passes/pass.h"
 #include "passes/verify/verifiers.h"
 #include "support/diag/driver.h"
+#include "support/words.h"
 
 namespace pldc {
 namespace {
@@ -21,11 +22,9 @@ constexpr unsigned kMaxRanks = 1024;
 // The properties named by words like "SSAForm,NoNestedCalls", which the option table has checked.
 std::vector<Property> properties_named(const std::vector<std::string>& words) {
   std::vector<Property> out;
-  for (std::string_view word : words) {
-    while (!word.empty()) {
-      const std::size_t end = std::min(word.find(','), word.size());
-      if (const auto property = parse_property(word.substr(0, end))) out.push_back(*property);
-      word.remove_prefix(std::min(end + 1, word.size()));
+  for (const std::string& word : words) {
+    for (const std::string& name : split_list(word)) {
+      if (const auto property = parse_property(name)) out.push_back(*property);
     }
   }
   return out;

@@ -62,7 +62,7 @@ class ExplainCommand : public Command {
   int run(Session& session) override {
     if (names_.empty())
       return session.usage_error("no NAME is given",
-                                 "`pldc list passes|ops|types|enums|forms|diagnostics|targets` shows them");
+                                 fmt::format("`pldc list {}` shows them", fmt::join(kListTopics, "|")));
     bool first = true;
     int code = kFine;
     for (const std::string& name : names_) {
@@ -70,7 +70,7 @@ class ExplainCommand : public Command {
       const std::string text = explain(name, guess);
       if (text.empty()) {
         session.report<diag::unknown_topic>(
-            guess.empty() ? "`pldc list passes|ops|types|enums|forms|diagnostics|targets` shows the names"
+            guess.empty() ? fmt::format("`pldc list {}` shows the names", fmt::join(kListTopics, "|"))
                           : "did you mean '" + guess + "'?",
             name);
         code = kBadUsage;

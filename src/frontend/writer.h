@@ -116,9 +116,9 @@ class Writer {
   int indent_ = 0;
   bool bare_ = false;  // the root is a function
   bool in_signature_ = false;
-  bool names_follow_ =
-      false;                // the results' names of the innermost body: a reader knows them from its carries
-  bool top_level_ = false;  // the list being printed is a function's top level
+  // The results of the innermost body have names that a reader knows from its carries.
+  bool names_follow_ = false;
+  bool top_level_ = false;    // the list being printed is a function's top level
   bool typed_index_ = false;  // INDEX constants print as pl.const(v, pl.INDEX)
   bool plain_names_ = false;  // inside a composite dim: no local renaming
   bool in_split_region_ = false;

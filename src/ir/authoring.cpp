@@ -260,14 +260,14 @@ bool Author::collect(std::vector<const Expr*>& args) {
     if (operand(i).optional || (trailing_tmp_ != nullptr && i >= 2)) continue;
     auto report = diags_.report<diag::op_operand_missing>(call_.span, info_.name, operand(i).name);
     std::string names;
-    std::size_t needed = 0, given = 0;
+    std::size_t given = 0;
     const std::size_t all = info_.operand_count();
     for (std::size_t k = 0; k < all; ++k) {
       const std::string name(operand(k).name);
       names += (k == 0 ? "" : ", ") + (operand(k).optional ? "[" + name + "]" : name);
-      needed += operand(k).optional ? 0 : 1;
       given += operands_[k] != nullptr ? 1 : 0;
     }
+    const std::size_t needed = info_.required_count();
     const std::string takes = needed == all ? std::to_string(all) : fmt::format("{} to {}", needed, all);
     report.help("{} takes {} argument{} ({}), found {}", info_.name, takes, all == 1 ? "" : "s", names,
                 given);

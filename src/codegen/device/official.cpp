@@ -58,21 +58,22 @@ void KernelBody::refuse_official(std::string_view why, std::string_view help) {
 
 void KernelBody::check_core(const TileForm& form) {
   const bool cube = !is_vector(form.space);
-  if (is_official() && form.space == MemSpace::Mat && !form.boxed && form.rows > 1 && refused_.empty()) {
+  if (!cube_) cube_ = cube;
+  if (!is_official() || !refused_.empty()) return;
+  if (form.space == MemSpace::Mat && !form.boxed && form.rows > 1) {
     refuse_official("a tile of several rows in Mat memory has no boxes", "leave out the layout of the tile");
+    return;
   }
   // The lines of a box of one-byte elements are longer than what extents are rounded up to.
   const bool columns = form.space == MemSpace::Right || form.inner_columns;
-  const std::int64_t along = columns ? form.rows : form.cols;
-  if (is_official() && form.boxed && form.space != MemSpace::Acc && along % line_elements(form.dtype) != 0 &&
-      refused_.empty()) {
-    refuse_official(
-        fmt::format("a tile of {} elements by {} is not made of whole boxes, whose {} have {}", form.rows,
-                    form.cols, columns ? "columns" : "rows", line_elements(form.dtype)),
-        "make the extents multiples of the lines of a box, 32 bytes");
+  const std::int64_t line = line_elements(form.dtype);
+  if (form.boxed && form.space != MemSpace::Acc && (columns ? form.rows : form.cols) % line != 0) {
+    refuse_official(fmt::format("a tile of {} elements by {} is not made of whole boxes, whose {} have {}",
+                                form.rows, form.cols, columns ? "columns" : "rows", line),
+                    "make the extents multiples of the lines of a box, 32 bytes");
+    return;
   }
-  if (!cube_) cube_ = cube;
-  if (!is_official() || *cube_ == cube || !refused_.empty()) return;
+  if (*cube_ == cube) return;
   refuse_official(
       fmt::format("it uses {} memory in a kernel of the {} core", name_of(form.space),
                   *cube_ ? "matrix" : "vector"),

@@ -15,8 +15,8 @@ struct HostAccess {
   std::vector<const Expr*> extents;
   bool read = false;
   bool write = false;
-  bool earlier_iteration =
-      false;             // of a loop around the place, or of another call of the host function at hand
+  // Of a loop around the place, or of another call of the host function at hand.
+  bool earlier_iteration = false;
   Span span;             // of the dispatch
   bool unknown = false;  // the root is one of several tensors
 };

@@ -120,7 +120,6 @@ void Reader::finish_branch(Block& outer, Branch& branch) {
 }
 
 // --- printing
-// --------------------------------------------------------------------------------------------------
 
 void Writer::if_stmt(const IfStmt& s) {
   const IfStmt* n = &s;
