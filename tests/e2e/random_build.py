@@ -5,6 +5,9 @@ import os
 import pathlib
 import shutil
 import subprocess
+import tempfile
+
+from random_table import ROOT
 
 UNITY = 100  # kernels in one C++ file: they share what they make of the runtime's templates
 RUNTIME = ("runtime.o", "watch.o", "launcher.o")
@@ -20,6 +23,27 @@ def compilers():
     return found or ["c++"]
 
 
+def run_batches(tester):
+    """Batch after batch, or until too many have failed; how many programs that was."""
+    options = tester.options
+    done, seed = 0, options.seed
+    while done < options.programs and tester.failed < options.failures:
+        size = min(options.batch, options.programs - done)
+        tester.batch(seed, size)
+        done, seed = done + size, seed + 1
+    return done
+
+
+def main_of(tester, parser):
+    """A test program of the class `tester`: its exit code."""
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        made = tester(options, options.keep or pathlib.Path(temporary))
+        run_batches(made)
+    print(f"{made.passed} passed, {made.failed} failed")
+    return 1 if made.failed else 0
+
+
 class Builder:
     """Options are those of add_options; what is built goes under `work`."""
 
@@ -30,7 +54,15 @@ class Builder:
         self.begin(1)
 
     @staticmethod
-    def add_options(parser):
+    def add_options(parser, few, many, batch):
+        """`few` programs, or `many` with the full suite."""
+        full = os.environ.get("PLDC_TEST_STAGES") == "all"
+        parser.add_argument("--pldc", default=str(ROOT / "build/src/driver/pldc"))
+        parser.add_argument("--programs", type=int, default=many if full else few)
+        parser.add_argument("--batch", type=int, default=batch)
+        parser.add_argument("--seed", type=int, default=1, help="of the first batch; the next ones count on")
+        parser.add_argument("--stops", type=int, default=3 if full else 1, help="passes after which changed programs run again")
+        parser.add_argument("--failures", type=int, default=10, help="stop after so many")
         parser.add_argument("--opt", default="-O0", help="how the C++ is compiled")
         parser.add_argument("--cxx", help="one compiler; all that there are take turns")
         parser.add_argument("--jobs", type=int, default=2)

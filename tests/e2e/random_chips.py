@@ -9,17 +9,14 @@ some of the passes only. A failure prints the seed, the program and the element.
 program counts once for each run.
 """
 import argparse
-import os
 import pathlib
 import sys
-import tempfile
 
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from random_build import Builder, Failure  # noqa: E402
+from random_build import Builder, Failure, main_of  # noqa: E402
 from random_programs import stage_names  # noqa: E402
-from random_table import ROOT  # noqa: E402
 
 ROWS, COLS, STRIP = 16, 32, 4
 KINDS = {"FP32": np.float32, "FP16": np.float16, "INT32": np.int32}
@@ -434,25 +431,9 @@ class Tester:
 
 
 def main():
-    full = os.environ.get("PLDC_TEST_STAGES") == "all"
     parser = argparse.ArgumentParser()
-    parser.add_argument("--pldc", default=str(ROOT / "build/src/driver/pldc"))
-    parser.add_argument("--programs", type=int, default=400 if full else 10)
-    parser.add_argument("--batch", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=1, help="of the first batch; the next ones count on")
-    parser.add_argument("--stops", type=int, default=3 if full else 1, help="passes after which the programs run again")
-    parser.add_argument("--failures", type=int, default=10, help="stop after so many")
-    Builder.add_options(parser)
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        tester = Tester(options, options.keep or pathlib.Path(temporary))
-        done, seed = 0, options.seed
-        while done < options.programs and tester.failed < options.failures:
-            size = min(options.batch, options.programs - done)
-            tester.batch(seed, size)
-            done, seed = done + size, seed + 1
-    print(f"{tester.passed} passed, {tester.failed} failed")
-    return 1 if tester.failed else 0
+    Builder.add_options(parser, few=10, many=400, batch=20)
+    return main_of(Tester, parser)
 
 
 if __name__ == "__main__":

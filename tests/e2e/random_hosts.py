@@ -13,17 +13,15 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from random_build import Builder, Failure  # noqa: E402
+from random_build import Builder, Failure, main_of  # noqa: E402
 from random_collectives import KINDS, CollectiveProgram  # noqa: E402
 from random_programs import stage_names  # noqa: E402
 from random_table import makes  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 WIDTH, STEPS = 40, 6  # elements of a rank's row; steps of a kernel, each with a row of the box and a column of cells
 
 OPS = {"add": np.add, "sub": np.subtract, "maximum": np.maximum, "minimum": np.minimum}
@@ -261,22 +259,9 @@ class Tester:
 def main():
     full = os.environ.get("PLDC_TEST_STAGES") == "all"
     parser = argparse.ArgumentParser()
-    parser.add_argument("--pldc", default=str(ROOT / "build/src/driver/pldc"))
-    parser.add_argument("--programs", type=int, default=400 if full else 9)
-    parser.add_argument("--batch", type=int, default=15)
-    parser.add_argument("--seed", type=int, default=1, help="of the first batch; the next ones count on")
     parser.add_argument("--ranks", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2, 4, 7] if full else [1, 3])
-    parser.add_argument("--stops", type=int, default=3 if full else 1, help="passes after which the programs run again")
-    Builder.add_options(parser)
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        tester = Tester(options, options.keep or pathlib.Path(temporary))
-        for batch in range(-(-options.programs // options.batch)):
-            tester.batch(options.seed + batch, min(options.batch, options.programs - batch * options.batch))
-            if tester.failed >= 10:
-                break
-    print(f"{tester.passed} passed, {tester.failed} failed")
-    return 1 if tester.failed else 0
+    Builder.add_options(parser, few=9, many=400, batch=15)
+    return main_of(Tester, parser)
 
 
 if __name__ == "__main__":

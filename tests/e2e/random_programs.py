@@ -10,7 +10,6 @@ A failure prints the seed, the smallest piece of the kernel that still differs, 
 """
 import argparse
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -19,9 +18,9 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from random_build import Builder, Failure  # noqa: E402
+from random_build import Builder, Failure, run_batches  # noqa: E402
 from random_kernel import COLS, INPUTS, ROWS, Kernel, Scalar, TensorKernel, inputs, storable  # noqa: E402
-from random_table import ROOT, Table  # noqa: E402
+from random_table import Table  # noqa: E402
 from random_values import from_file, to_file  # noqa: E402
 
 SHAPES = 6  # that the kernels of a batch have
@@ -269,16 +268,9 @@ def stage_names(pldc, last=26):
 
 
 def main():
-    full = os.environ.get("PLDC_TEST_STAGES") == "all"
     parser = argparse.ArgumentParser()
-    parser.add_argument("--pldc", default=str(ROOT / "build/src/driver/pldc"))
-    parser.add_argument("--programs", type=int, default=10000 if full else 70)
-    parser.add_argument("--batch", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1, help="of the first batch; the next ones count on")
-    parser.add_argument("--stops", type=int, default=3 if full else 1, help="passes after which changed kernels run again")
     parser.add_argument("--length", type=int, default=24, help="statements of a kernel")
-    parser.add_argument("--failures", type=int, default=10, help="stop after so many")
-    Builder.add_options(parser)
+    Builder.add_options(parser, few=70, many=10000, batch=200)
     parser.add_argument("--counts", action="store_true", help="how often each operation has been made")
     options = parser.parse_args()
     options.stages = stage_names(options.pldc)
@@ -286,11 +278,7 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         tester = Tester(options, options.keep or pathlib.Path(temporary))
         tester.table_problems()
-        done, seed = 0, options.seed
-        while done < options.programs and tester.failed < options.failures:
-            size = min(options.batch, options.programs - done)
-            tester.batch(seed, size)
-            done, seed = done + size, seed + 1
+        done = run_batches(tester)
     if options.counts:
         for op in tester.table.made("tile") + tester.table.made("tensor"):
             print(f"{tester.made.get(op, 0):8} {op}")

@@ -394,37 +394,42 @@ def sort(k, op):
 
 # ---- products
 
-@makes("matmul matmul_acc matmul_bias")
-def matmul(k, op):
-    """Of parts of the inputs; every sum is exact, since they are small multiples of 1/8."""
+def cube_product(k, op, rows, cols, depth):
+    """A product of parts of the inputs, alone, onto itself or with a bias, as `op` says: the variable of the accumulator, its
+    dtype, the values and the statements. Every sum is exact, since the inputs are small multiples of 1/8."""
     kind = k.choice(["FP32", "FP16", "BF16", "INT8"])
     acc = "INT32" if kind == "INT8" else "FP32"
-    m, n, depth = (int(k.choice([4, 16, 17, 32])) for _ in range(3))
-    lines, sides = [], []
-    for rows, cols, space in ((m, depth, "Left"), (depth, n, "Right")):
-        r, c = int(k.rng.integers(0, 40 - rows + 1)), int(k.rng.integers(0, 72 - cols + 1))
+    lines = []
+
+    def moved(source, row, column, shape, space):
         loaded, name = k.fresh("l"), k.fresh("l")
-        lines += [f"{loaded} = pl.load({kind.lower()}, [{r}, {c}], [{rows}, {cols}], target_memory=pl.Mem.Mat)",
-                  f"{name} = pl.tile.move({loaded}, target_memory=pl.Mem.{space})"]
-        part = k.inputs[kind][r:r + rows, c:c + cols]
-        sides.append((name, part.astype(np.float64 if kind in FLOATS else np.int64)))
+        lines.extend([f"{loaded} = pl.load({source}, [{row}, {column}], {list(shape)}, target_memory=pl.Mem.Mat)",
+                      f"{name} = pl.tile.move({loaded}, target_memory=pl.Mem.{space})"])
+        return name
+
+    sides = []
+    for shape, space in (((rows, depth), "Left"), ((depth, cols), "Right")):
+        r, c = int(k.rng.integers(0, 40 - shape[0] + 1)), int(k.rng.integers(0, 72 - shape[1] + 1))
+        part = k.inputs[kind][r:r + shape[0], c:c + shape[1]]
+        sides.append((moved(kind.lower(), r, c, shape, space), part.astype(np.float64 if kind in FLOATS else np.int64)))
     (a, x), (b, y) = sides
-    product = x @ y
-    out = k.fresh("l")
-    text = f"{k.op}({a}, {b})"
-    if op == "matmul_bias":
-        c = int(k.rng.integers(0, 72 - n + 1))
-        loaded, name = k.fresh("l"), k.fresh("l")
-        lines += [f"{loaded} = pl.load({acc.lower()}, [3, {c}], [1, {n}], target_memory=pl.Mem.Mat)",
-                  f"{name} = pl.tile.move({loaded}, target_memory=pl.Mem.Bias)"]
-        product = product + k.inputs[acc][3:4, c:c + n]
-        text = f"{k.op}({a}, {b}, {name})"
-    elif op == "matmul_acc":
+    product, out, text = x @ y, k.fresh("l"), f"{k.op}({a}, {b})"
+    plain, _, more = op.partition("_")
+    if more == "bias":
+        c = int(k.rng.integers(0, 72 - cols + 1))
+        text = f"{k.op}({a}, {b}, {moved(acc.lower(), 3, c, (1, cols), 'Bias')})"
+        product = product + k.inputs[acc][3:4, c:c + cols]
+    elif more == "acc":
         first = k.fresh("l")
-        lines.append(f"{first} = pl.tile.matmul({a}, {b})")
-        product = product * 2
-        text = f"{k.op}({first}, {a}, {b})"
+        lines.append(f"{first} = pl.tile.{plain}({a}, {b})")
+        product, text = product * 2, f"{k.op}({first}, {a}, {b})"
     lines.append(f"{out} = {text}")
+    return out, acc, rounded(acc, product), lines
+
+
+@makes("matmul matmul_acc matmul_bias")
+def matmul(k, op):
+    out, acc, product, lines = cube_product(k, op, *(int(k.choice([4, 16, 17, 32])) for _ in range(3)))
     # An accumulator that is moved as it is keeps its boxes in the type.
     rows = k.choice(["", ", blayout=pl.TileLayout.row_major, slayout=pl.TileLayout.none_box"])
-    k.add(f"pl.tile.move({out}, target_memory=pl.Mem.Vec{rows})", [], Tile(acc, rounded(acc, product)), lines)
+    k.add(f"pl.tile.move({out}, target_memory=pl.Mem.Vec{rows})", [], Tile(acc, product), lines)

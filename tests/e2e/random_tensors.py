@@ -2,7 +2,7 @@
 import numpy as np
 
 from random_elements import COMPARE
-from random_shapes import indices
+from random_shapes import cube_product, indices
 from random_table import makes
 from random_values import FLOATS, KINDS, Reject, Scalar, Tile, computed, is_int, rounded
 
@@ -45,33 +45,11 @@ def product(k, op):
 
 @makes("gemv gemv_acc gemv_bias")
 def row_product(k, op):
-    kind = k.choice(["FP32", "FP16", "BF16", "INT8"])
-    acc = "INT32" if kind == "INT8" else "FP32"
     n, depth = int(k.choice([16, 32])), int(k.choice([16, 32]))
-    lines, sides = [], []
-    for rows, cols, space in ((1, depth, "Left"), (depth, n, "Right")):
-        r, c = int(k.rng.integers(0, 40 - rows + 1)), int(k.rng.integers(0, 72 - cols + 1))
-        loaded, name = k.fresh("l"), k.fresh("l")
-        lines += [f"{loaded} = pl.load({kind.lower()}, [{r}, {c}], [{rows}, {cols}], target_memory=pl.Mem.Mat)",
-                  f"{name} = pl.tile.move({loaded}, target_memory=pl.Mem.{space})"]
-        sides.append((name, k.inputs[kind][r:r + rows, c:c + cols].astype(np.float64 if kind in FLOATS else np.int64)))
-    (a, x), (b, y) = sides
-    exact, out, text = x @ y, k.fresh("l"), f"{k.op}({a}, {b})"
-    if op == "gemv_bias":
-        c = int(k.rng.integers(0, 72 - n + 1))
-        loaded, name = k.fresh("l"), k.fresh("l")
-        lines += [f"{loaded} = pl.load({acc.lower()}, [3, {c}], [1, {n}], target_memory=pl.Mem.Mat)",
-                  f"{name} = pl.tile.move({loaded}, target_memory=pl.Mem.Bias)"]
-        exact = exact + k.inputs[acc][3:4, c:c + n]
-        text = f"{k.op}({a}, {b}, {name})"
-    elif op == "gemv_acc":
-        first = k.fresh("l")
-        lines.append(f"{first} = pl.tile.gemv({a}, {b})")
-        exact, text = exact * 2, f"{k.op}({first}, {a}, {b})"
-    lines.append(f"{out} = {text}")
+    out, acc, product, lines = cube_product(k, op, 1, n, depth)
     # The accumulator has 16 rows, of which one is valid.
     data = np.zeros((16, n), KINDS[acc])
-    data[:1] = rounded(acc, exact)
+    data[:1] = product
     k.add(f"pl.tile.move({out}, target_memory=pl.Mem.Vec)", [], Tile(acc, data, (1, n)), lines)
 
 

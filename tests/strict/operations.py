@@ -22,6 +22,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 import ops  # noqa: E402
 from check import Checker  # noqa: E402
 from op_batch import Batch  # noqa: E402
+from random_build import run_batches  # noqa: E402
 from random_programs import Tester, program_text  # noqa: E402
 
 
@@ -99,8 +100,9 @@ def main():
     parser.add_argument("--random", type=int, help="random kernels", metavar="N")
     parser.add_argument("-v", action="store_true", help="names the cases that are refused")
     options = parser.parse_args()
-    options.length, options.cxx, options.failures = 24, "c++", 10  # of random kernels
-    count = options.random if options.random is not None else 2000 if options.full else 100
+    # Of random kernels.
+    options.length, options.cxx, options.failures, options.batch, options.seed = 24, "c++", 10, 100, 1
+    options.programs = options.random if options.random is not None else 2000 if options.full else 100
     cases, _ = ops.example_cases()
     grid = ops.grid_cases(options.full)
     with tempfile.TemporaryDirectory() as temporary:
@@ -109,8 +111,7 @@ def main():
         batch = Checked(options.pldc, work)
         ops.run_all(batch, cases, grid)
         tester = CheckedRandom(options, work)
-        for number, first in enumerate(range(0, count, 100), 1):
-            tester.batch(number, min(100, count - first))
+        run_batches(tester)
     passed, failed, refused = tester.passed, tester.failed, tester.refused_kernels
     for case in cases + grid:
         why = re.search(r"\[PLD\d+\]|PLD\d+", case.outcome)
