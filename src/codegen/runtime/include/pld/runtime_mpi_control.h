@@ -3,6 +3,8 @@
 // Waits, and what processes tell each other about the run: that nothing can move, that one has failed. Whoever waits polls:
 // that lets peers get at the windows of this process and hears what they tell. Included by mpi.cpp only.
 #pragma once
+#include <sys/ioctl.h>
+
 #include "pld/runtime_mpi.h"
 
 namespace pld::remote {
@@ -30,6 +32,8 @@ struct Answer {
 
 constexpr int64_t kPatienceNs = 300000000;  // before rank 0 asks
 constexpr int64_t kLeavingNs = 2000000000;  // for all to say that they are leaving
+constexpr int64_t kReadingNs = 1000000000;  // for mpirun to take what a process has printed
+constexpr int64_t kPrintingNs = 100000000;  // and to print it
 constexpr char kRow = '\x1e', kCell = '\x1f';
 
 // Below, with the mutex of the machine held or by the only thread that is left.
@@ -218,6 +222,16 @@ void relax(int round) {
   }
 }
 
+// mpirun drops what it has not read when a process aborts: waits until the pipes to it are empty.
+void printed() {
+  std::fflush(nullptr);
+  const int64_t until = now_ns() + kReadingNs;
+  for (const int stream : {1, 2}) {
+    int unread = 0;
+    while (ioctl(stream, FIONREAD, &unread) == 0 && unread > 0 && now_ns() < until) relax(4000);
+  }
+}
+
 }  // namespace
 
 void progress() {
@@ -279,7 +293,7 @@ void attach(Machine* m) { __atomic_store_n(&machine, m, __ATOMIC_RELEASE); }
 void abandon(const Text& message, int code) {
   attach(nullptr);
   std::fprintf(stderr, "error: rank %d: %s\n", me, message.c_str());
-  std::fflush(nullptr);
+  printed();
   leaving = 1;
   const Head head{told ? Kind::left : Kind::failed, code, 0, 0, 0};
   const Text line = message.substr(0, message.find('\n')).substr(0, 1000);
@@ -291,6 +305,8 @@ void abandon(const Text& message, int code) {
     progress();
     relax(4000);
   }
+  const timespec moment{0, kPrintingNs};
+  nanosleep(&moment, nullptr);
   // Of those that failed one ends us all, for mpirun is not made for several; if it cannot, we do.
   if (told || first_failed < me) {
     const timespec t{5, 0};
