@@ -25,6 +25,10 @@ void verify_type_sizes(const Function* f, DiagSink& diags);
 // Whether a function that declares results returns any. Part of ReturnParamsExplicit for kernels.
 bool check_returns(const Function* f, DiagSink& diags);
 
+// Whether scopes that are launched stand where something can be launched. True of every program that
+// OutlineClusterScopes can take all clusters out of.
+bool check_launch_scopes(const Program* program, DiagSink& diags);
+
 // The finder behind AtomicAddDtypeValid, for a backend whose memory cannot add BF16 atomically. No backend of
 // this project is one, so the property itself never reports anything.
 void find_bf16_atomic_adds(const Program* program, DiagSink& diags);
