@@ -59,9 +59,7 @@ class LaunchScopes {
         report(scope, what, home);
         continue;  // what stands in it is no worse than the scope itself
       }
-      for_each_expr(s, [&](const Expr* root) {
-        walk_expr(root, [&](const Expr* e) { call(e, home); });
-      });
+      for_each_expr(s, [&](const Expr* root) { walk_expr(root, [&](const Expr* e) { call(e, home); }); });
       Home inner = home;
       if (scope != nullptr && scope->scope == ScopeKind::InCore && !home.on_core)
         inner = {"a kernel scope", scope->span, true};
