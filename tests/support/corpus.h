@@ -30,7 +30,8 @@ inline std::string read(const std::string& path) {
   return text.str();
 }
 
-// All .pld files below a folder of the corpus, sorted; sources (which are no printed text) left out.
+// All .pld files below a folder of the corpus, sorted; sources (which are no printed text) left out. Sanitizers slow these
+// loops down by ten and more: there every second one is enough.
 inline std::vector<std::string> texts(const std::string& folder = "") {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root() + "/" + folder)) {
@@ -38,6 +39,11 @@ inline std::vector<std::string> texts(const std::string& folder = "") {
     if (path.extension() == ".pld" && path.filename() != "source.pld") files.push_back(path.string());
   }
   std::sort(files.begin(), files.end());
+#ifdef PLDC_SANITIZED
+  size_t kept = 0;
+  for (size_t i = 0; i < files.size(); i += 2) std::swap(files[kept++], files[i]);
+  files.resize(kept);
+#endif
   return files;
 }
 
