@@ -174,8 +174,12 @@ ParseFailure parse_options(CLI::App& app, const std::vector<std::string>& args) 
   return failure;
 }
 
-std::string options_in_force(const CLI::App& app) {
+std::string options_in_force(const CLI::App& app, const std::string& verify) {
   std::string out;
+  const auto given = [&](const char* name) {
+    const CLI::Option* option = app.get_option_no_throw(name);
+    return option == nullptr || option->count() != 0;
+  };
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() == 0 || option->get_positional() || option->get_name() == "--print-options") continue;
     const std::string name = spelled(option->get_lnames().empty() ? "-" + option->get_snames().front()
@@ -188,6 +192,8 @@ std::string options_in_force(const CLI::App& app) {
       out += '\n';
     }
   }
+  if (!verify.empty() && !given("--verify-each") && !given("--no-verify"))
+    out += "--verify-each=" + verify + "\n";
   return out;
 }
 

@@ -36,7 +36,8 @@ struct ParseFailure {
 };
 ParseFailure parse_options(CLI::App& app, const std::vector<std::string>& args);
 
-// "--passes=A,B\n": the options that differ from their defaults, in table order.
-std::string options_in_force(const CLI::App& app);
+// "--passes=A,B\n": the options that differ from their defaults, in table order, and what `verify`, the value of
+// PLDC_VERIFY, stands for.
+std::string options_in_force(const CLI::App& app, const std::string& verify);
 
 }  // namespace pldc

@@ -13,13 +13,17 @@ namespace pldc {
 namespace {
 
 // Options that count before the command line has been understood: how its errors are shown.
-CommonOptions options_for_errors(const std::vector<std::string>& args) {
-  CommonOptions options;
-  for (const std::string& arg : args) {
-    if (arg == "--diag-format=json" || arg == "--diag-format=sarif") options.diag_format = arg.substr(14);
-    if (arg == "--color=always" || arg == "--color=never") options.color = arg.substr(8);
+void take_options_for_errors(const std::vector<std::string>& args, CommonOptions& options) {
+  const auto take = [&](std::size_t at, const std::string& name, std::string& to, const auto&... words) {
+    std::string value;
+    if (args[at] == name && at + 1 < args.size()) value = args[at + 1];
+    if (args[at].rfind(name + "=", 0) == 0) value = args[at].substr(name.size() + 1);
+    if (((value == words) || ...)) to = value;
+  };
+  for (std::size_t i = 0; i < args.size() && args[i] != "--"; ++i) {
+    take(i, "--diag-format", options.diag_format, "text", "json", "sarif");
+    take(i, "--color", options.color, "auto", "always", "never");
   }
-  return options;
 }
 
 bool asks(const std::vector<std::string>& args, std::string_view word) {
@@ -39,15 +43,23 @@ int fail(Session& session, int code) {
 
 int run_main(const std::vector<std::string>& raw, Env& env) {
   std::vector<std::string> args = raw;
-  const CommonOptions defaults = options_for_errors(args);
-  Session early(env, defaults, args);
-
+  // Words of the variable stand before those of the command line, which win.
+  std::vector<std::string> flags;
+  const bool closed = split_words(env.variable("PLDC_FLAGS").value_or(""), flags);
+  bool expanded = true;
   std::string file, error;
-  if (!expand_response_files(args, file, error)) {
+  CommonOptions for_errors;
+  for (std::vector<std::string>* words : {&flags, &args}) {
+    expanded = expanded && expand_response_files(*words, file, error);
+    normalize_spellings(*words);
+    take_options_for_errors(*words, for_errors);
+  }
+  Session early(env, for_errors, args);
+  if (!closed) return fail(early, early.usage_error("PLDC_FLAGS has an open quote"));
+  if (!expanded) {
     early.report<diag::bad_response_file>("", file, error);
     return fail(early, kBadUsage);
   }
-  normalize_spellings(args);
   // `pldc help [SUBCOMMAND]`, as other tools have it.
   if (!args.empty() && args.front() == "help") {
     args.erase(args.begin());
@@ -99,13 +111,8 @@ int run_main(const std::vector<std::string>& raw, Env& env) {
     return kFine;
   }
 
-  if (const auto flags = env.variable("PLDC_FLAGS")) {
-    std::vector<std::string> extra;
-    if (!split_words(*flags, extra)) return fail(early, early.usage_error("PLDC_FLAGS has an open quote"));
-    normalize_spellings(extra);
-    extra = applicable_flags(extra, app, apps);
-    args.insert(args.begin(), extra.begin(), extra.end());
-  }
+  flags = applicable_flags(flags, app, apps);
+  args.insert(args.begin(), flags.begin(), flags.end());
   const ParseFailure failure = parse_options(app, args);
   if (failure.failed) {
     if (failure.unknown_option.empty()) return fail(early, early.usage_error(failure.message, failure.help));
@@ -123,7 +130,7 @@ int run_main(const std::vector<std::string>& raw, Env& env) {
   }
   if (!session.check_warning_names()) return fail(session, kBadUsage);
   if (common[index].print_options) {
-    *env.out << options_in_force(app);
+    *env.out << options_in_force(app, verify);
     return kFine;
   }
   const int code = command->run(session);

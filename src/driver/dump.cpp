@@ -20,8 +20,16 @@ std::vector<std::string> words_of(const std::vector<std::string>& lists) {
   return words;
 }
 
+struct Wanted {
+  const Glob glob;
+  bool* met;
+};
+
 bool keep_function(const Function& function, const void* user) {
-  return static_cast<const Glob*>(user)->matches(function.name.text());
+  const auto* wanted = static_cast<const Wanted*>(user);
+  const bool keep = wanted->glob.matches(function.name.text());
+  *wanted->met = *wanted->met || keep;
+  return keep;
 }
 
 std::string file_name(const std::string& number, std::string_view what, std::string_view pass) {
@@ -102,10 +110,10 @@ std::string Dumper::text_of(const Program* program) {
   Module module = input_.module;
   module.program = program;
   PrintOptions print = session_.print_options_for(module, false);
-  const Glob glob(options_.function);
+  const Wanted wanted{Glob(options_.function), &met_};
   if (!options_.function.empty()) {
     print.keep = keep_function;
-    print.keep_user = &glob;
+    print.keep_user = &wanted;
   }
   last_text_ = session_.print_text(input_, module, print);
   last_printed_ = program;
@@ -169,6 +177,10 @@ bool Dumper::after(const PassStep& step) {
 }
 
 bool Dumper::finish() {
+  if (!options_.function.empty() && last_printed_ != nullptr && !met_) {
+    input_.diags.report<diag::no_effect>(Span{}, "--dump-func=" + options_.function,
+                                         "no function that was dumped has such a name");
+  }
   if (options_.directory.empty()) return !failed_;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   std::size_t files = 0;

@@ -77,9 +77,11 @@ RunResult run_pipeline(Session& session, Input& input, const Pipeline& pipeline,
   if (!check_plan(pipeline.plan, pipeline.options, input.module.program, input.diags)) return result;
   result =
       run_plan(pipeline.plan, pipeline.options, input.context, input.diags, input.module.program, watched);
+  const bool count = options.stats && result.program != nullptr;
+  if (session.several_files() && (options.timing == "text" || count)) session.say(input.path + ":\n");
   if (!options.timing.empty())
     session.say(options.timing == "json" ? timing.json(input.path) : timing.text());
-  if (options.stats && result.program != nullptr) session.say(statistics(result.program));
+  if (count) session.say(statistics(result.program));
   return result;
 }
 

@@ -198,6 +198,7 @@ int Session::guarded(Input& input, std::vector<std::string> options, const std::
 
 int Session::each(const std::vector<std::string>& files, const std::function<int(Input&)>& work) {
   int code = kFine;
+  several_files_ = files.size() > 1;
   // What a crash file records is one file of the command line.
   std::vector<std::string> options = args_;
   const std::unordered_set<std::string_view> names(files.begin(), files.end());

@@ -72,6 +72,9 @@ class Session {
   // code; an input that has errors counts as kBadInput whatever `work` returns.
   int each(const std::vector<std::string>& files, const std::function<int(Input&)>& work);
 
+  // each() has more than one file, so what is said about one has to name it.
+  bool several_files() const { return several_files_; }
+
   // Loads and parses; false (and diagnostics) on failure.
   bool load(Input& input);
   bool read(Input& input);
@@ -97,6 +100,7 @@ class Session {
 
   Env& env_;
   CommonOptions options_;
+  bool several_files_ = false;
   std::vector<std::string> args_;
   SourceManager sources_;
   DiagOptions diag_options_;

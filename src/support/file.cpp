@@ -36,6 +36,27 @@ bool read_all(int fd, std::string& text) {
   }
 }
 
+// The descriptor of this process that the path stands for, as /dev/stdout, /dev/fd/3 and links to them do; else -1.
+// Its file may have lost its name, or be open for appending: only what is open already is what the caller means.
+int own_descriptor(std::string path) {
+  char own[PATH_MAX];
+  if (realpath("/proc/self/fd", own) == nullptr) return -1;
+  for (int links = 0; links < 40; ++links) {
+    const std::string name = path_last(path);
+    char parent[PATH_MAX];
+    if (name.empty() || realpath(path_parent(path).c_str(), parent) == nullptr) return -1;
+    if (std::strcmp(parent, own) == 0) {
+      const bool number = name.size() <= 6 && name.find_first_not_of("0123456789") == std::string::npos;
+      return number ? std::stoi(name) : -1;
+    }
+    char to[PATH_MAX];
+    const ssize_t size = readlink(path.c_str(), to, sizeof to);
+    if (size <= 0 || size == sizeof to) return -1;
+    path = path_join(parent, std::string_view(to, static_cast<std::size_t>(size)));
+  }
+  return -1;
+}
+
 mode_t current_umask() {
   const mode_t mask = umask(022);
   umask(mask);
@@ -65,6 +86,11 @@ WriteResult write_if_changed(const std::string& path, std::string_view text, std
     error = "is a directory";
     return WriteResult::Failed;
   }
+  if (const int open_already = own_descriptor(path); open_already >= 0) {
+    if (write_all(open_already, text)) return WriteResult::Written;
+    error = reason("cannot be written");
+    return WriteResult::Failed;
+  }
   if (exists && !S_ISREG(info.st_mode)) {
     const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     const bool ok = fd >= 0 && write_all(fd, text);
@@ -81,7 +107,11 @@ WriteResult write_if_changed(const std::string& path, std::string_view text, std
     }
     // A symbolic link stays one: the file that it names is replaced.
     char resolved[PATH_MAX];
-    if (realpath(path.c_str(), resolved) != nullptr) target = resolved;
+    if (realpath(path.c_str(), resolved) == nullptr) {  // as a descriptor of another process may be
+      error = reason("cannot be written");
+      return WriteResult::Failed;
+    }
+    target = resolved;
   } else if (!make_dirs(path_parent(path), error)) {
     error = "cannot be written: " + error;
     return WriteResult::Failed;

@@ -12,7 +12,7 @@ bool read_file(const std::string& path, std::string& text, std::string& error);
 
 enum class WriteResult { Failed, Unchanged, Written };
 // Makes the folders above `path` if needed. A path that is no regular file (/dev/null, a pipe) is written
-// directly.
+// directly, and one that stands for a descriptor of this process (/dev/stdout) through that descriptor.
 WriteResult write_if_changed(const std::string& path, std::string_view text, std::string& error);
 
 // mkdir -p.

@@ -123,7 +123,10 @@ TEST_CASE("dumps: only some functions") {
   const Outcome outcome = run_pldc({"--dump-before=ConvertToSSA", "--dump-func=ker*", file});
   CHECK(contains(outcome.out, "def kernel("));
   CHECK_FALSE(contains(outcome.out, "def main("));
+  CHECK(outcome.err.empty());
   CHECK(contains(run_pldc({"--dump-func=x", file}).err, "--dump-func has no effect"));
+  CHECK(contains(run_pldc({"--dump-after=Simplify", "--dump-func=x*", file}).err,
+                 "--dump-func=x* has no effect: no function that was dumped has such a name"));
 }
 
 TEST_CASE("diff: what each pass changed, and nothing for those that did not") {
@@ -171,6 +174,10 @@ TEST_CASE("reports go to stderr") {
   const Outcome json = run_pldc({"--timing=json", file});
   CHECK(nlohmann::json::parse(json.err)["passes"].size() > 3);
   CHECK(contains(run_pldc({"-vv", "--passes=ConvertToSSA", file}).err, "ConvertToSSA"));
+  CHECK_FALSE(contains(text.err, file));
+  const std::string other = dir.write("g.pld", kScale);
+  CHECK(contains(run_pldc({"--timing", file, other}).err, file + ":\n        ms"));
+  CHECK(contains(run_pldc({"--stats", file, other}).err, other + ":\n       1 InCore functions"));
 }
 
 TEST_CASE("verification: each pass, round trips, none") {

@@ -200,11 +200,21 @@ TEST_CASE("slips are guessed") {
 }
 
 TEST_CASE("errors of the command line obey --diag-format") {
-  const Outcome outcome = run_pldc({"--diag-format=json", "--no-such", "x.pld"});
-  CHECK(outcome.code == 2);
-  const auto json = nlohmann::json::parse(outcome.err);
-  CHECK(json["id"] == "unknown_option");
-  CHECK(json["severity"] == "error");
+  const TempDir dir;
+  const std::string asked = dir.write("asked", "--diag-format=json");
+  const std::map<std::string, std::string> flags{{"PLDC_FLAGS", "--diag-format=json"}};
+  for (const Outcome& outcome :
+       {run_pldc({"--diag-format=json", "--no-such", "x.pld"}),
+        run_pldc({"--no-such", "x.pld", "--diag-format", "json"}), run_pldc({"--no-such", "x.pld"}, flags),
+        run_pldc({"--no-such", "x.pld", "@" + asked})}) {
+    CHECK(outcome.code == 2);
+    CAPTURE(outcome.err);
+    REQUIRE(outcome.err.front() == '{');
+    const auto json = nlohmann::json::parse(outcome.err);
+    CHECK(json["id"] == "unknown_option");
+    CHECK(json["severity"] == "error");
+  }
+  CHECK(run_pldc({"--diag-format=text", "--no-such", "x.pld"}, flags).err.front() == 'p');
 }
 
 TEST_CASE("options may stand before the subcommand and after the file") {
@@ -254,6 +264,9 @@ TEST_CASE("PLDC_FLAGS: read first, and only what the subcommand knows") {
   CHECK(run_pldc({"fmt", file}, flags("--passes NONE")).code == 0);
   CHECK(run_pldc({"fmt", file}, flags("--no-such-option")).code == 2);
   CHECK(run_pldc({"fmt", file}, flags("'open")).code == 2);
+  const std::string words = dir.write("words", "--passes=NONE --dump-all");
+  CHECK(run_pldc({file, "--print-options"}, flags("@" + words)).out == "--passes=NONE\n--dump-all\n");
+  CHECK(contains(run_pldc({file}, flags("@no-such")).err, "response file 'no-such' cannot be read"));
   CHECK(run_pldc({"--style=printed", "--passes=NONE", file}, flags("--style=concise")).out ==
         std::string(kScale) + "\n");
 }
@@ -312,6 +325,10 @@ TEST_CASE("print-options: what differs from the defaults") {
   CHECK_FALSE(contains(outcome.out, "max-errors"));
   CHECK_FALSE(contains(outcome.out, "f.pld"));
   CHECK(run_pldc({"check", "--print-options", "f.pld"}).out.empty());
+  const std::map<std::string, std::string> verify{{"PLDC_VERIFY", "roundtrip"}};
+  CHECK(run_pldc({"f.pld", "--print-options"}, verify).out == "--verify-each=roundtrip\n");
+  CHECK(run_pldc({"f.pld", "--print-options", "--verify-each"}, verify).out == "--verify-each=each\n");
+  CHECK(run_pldc({"f.pld", "--print-options", "--no-verify"}, verify).out == "--no-verify\n");
 }
 
 TEST_CASE("several files: each is processed, the worst code counts") {

@@ -1,5 +1,6 @@
 #include "support/file.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,6 +51,30 @@ TEST_CASE("write_if_changed: keeps the mode and symbolic links") {
   REQUIRE(stat(path.c_str(), &info) == 0);
   CHECK((info.st_mode & 07777) == 0751);
   CHECK(content(path) == "y");
+}
+
+TEST_CASE("write_if_changed: a path of an open descriptor is written through it, even if its file has no name") {
+  const TempDir dir;
+  std::string error;
+  const std::string path = dir.write("log", "before\n");
+  const int fd = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  REQUIRE(fd >= 0);
+  const std::string own = "/proc/self/fd/" + std::to_string(fd);
+  const std::string link = dir.path("link");  // as /dev/stdout is one
+  REQUIRE(symlink(own.c_str(), link.c_str()) == 0);
+  CHECK(write_if_changed(link, "one\n", error) == WriteResult::Written);
+  CHECK(write_if_changed(own, "two\n", error) == WriteResult::Written);
+  CHECK(write_if_changed("/dev/fd/" + std::to_string(fd), "two\n", error) == WriteResult::Written);
+  CHECK(content(path) == "before\none\ntwo\ntwo\n");
+  REQUIRE(unlink(path.c_str()) == 0);
+  CHECK(write_if_changed(link, "lost\n", error) == WriteResult::Written);
+  struct stat info {};
+  REQUIRE(lstat(link.c_str(), &info) == 0);
+  CHECK(S_ISLNK(info.st_mode));
+  CHECK(dir.list("") == std::vector<std::string>{"link"});
+  close(fd);
+  CHECK(write_if_changed(own, "x", error) == WriteResult::Failed);
+  CHECK(error == "cannot be written: Bad file descriptor");
 }
 
 TEST_CASE("write_if_changed: devices are written, never replaced") {
