@@ -50,7 +50,7 @@ class Dumper {
   bool single_ = false;  // one dump to stdout, and stop
   bool owns_stdout_ = false;
   bool failed_ = false;
-  bool met_ = false;  // a function that --dump-func names
+  bool met_ = false;       // a function that --dump-func names
   std::string last_text_;  // for --diff
   const Program* last_printed_ = nullptr;
   std::vector<Entry> index_;

@@ -53,7 +53,8 @@ TEST_CASE("write_if_changed: keeps the mode and symbolic links") {
   CHECK(content(path) == "y");
 }
 
-TEST_CASE("write_if_changed: a path of an open descriptor is written through it, even if its file has no name") {
+TEST_CASE(
+    "write_if_changed: a path of an open descriptor is written through it, even if its file has no name") {
   const TempDir dir;
   std::string error;
   const std::string path = dir.write("log", "before\n");
