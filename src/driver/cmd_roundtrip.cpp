@@ -3,6 +3,7 @@
 #include "driver/pipeline.h"
 #include "driver/round_trip.h"
 #include "driver/session.h"
+#include "passes/pass.h"
 
 namespace pldc {
 namespace {
@@ -36,6 +37,8 @@ class RoundtripCommand : public Command {
  private:
   int process(Session& session, Input& input, const Pipeline& pipeline) const {
     if (!session.read(input)) return kBadInput;
+    // The text of a program that is wrong is no finding about the printer or the reader.
+    if (!passes_.no_verify && !verify_written(input.module.program, input.diags)) return kBadInput;
     RoundTripCheck check{session.sources(), input.diags, session.print_options_for(input.module, true),
                          semantic_ ? nullptr : input.file, "<print of " + input.file->name() + ">"};
     if (!survives_round_trip(input.module, check)) return kCheckFailed;

@@ -70,6 +70,7 @@ void Findings::report(DiagSink& diags) const {
     PLDC_SAY(match_peer)
     PLDC_SAY(match_cell)
     PLDC_SAY(match_zero)
+    PLDC_SAY(match_size)
     PLDC_SAY(window_size)
 #undef PLDC_SAY
   }

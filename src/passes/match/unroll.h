@@ -86,6 +86,8 @@ class Unroller {
   // Ends the match if what the program does here has no meaning for a divisor or a step of 0.
   void refuse_zero(const Frame& f, const Expr* e, const Value& value, std::string_view what);
   void check_size(const OpCall& window, const View& view);
+  // A finding if `size`, of bytes or of an extent, is negative or overflows.
+  void refuse_size(const std::string& what, const Value& size, Span place);
   Value eval_op(Frame& f, const OpCall& op);
   // What asks for ranks, windows, extents and blocks; nothing for other ops.
   std::optional<Value> eval_query(Frame& f, const OpCall& op);

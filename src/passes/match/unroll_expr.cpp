@@ -100,12 +100,30 @@ void Unroller::refuse_zero(const Frame& f, const Expr* e, const Value& value, st
   throw GivenUp{GivenUp::Why::Reported, place_of(e), {}};
 }
 
+void Unroller::refuse_size(const std::string& what, const Value& size, Span place) {
+  const bool negative = size.kind == ValueKind::Int && size.number < 0;
+  if ((!negative && !size.overflowed) || uncertain()) return;
+  findings_.add<diag::match_size>(
+      place, 0,
+      {std::to_string(options_.ranks), what, negative ? "is " + std::to_string(size.number) : "overflows"},
+      negative ? "it must be 0 or more with every number of ranks"
+               : "compute it from smaller numbers, or with fewer ranks");
+}
+
 // The shape may depend on the number of ranks, so the reader could not compare.
 void Unroller::check_size(const OpCall& window, const View& view) {
+  const Value extents = window["shape"];
+  for (std::size_t i = 0; extents.kind == ValueKind::Tuple && i < extents.elements->size(); ++i) {
+    refuse_size(fmt::format("extent {} of this window", i), (*extents.elements)[i], place_of(window.call));
+  }
   const Allocation& allocation = trace_->allocations[view.allocation];
   std::int64_t bits = bit_width(view.dtype);
   for (const auto& extent : view.shape) {
-    if (!extent || *extent < 0 || __builtin_mul_overflow(bits, *extent, &bits)) return;
+    if (!extent || *extent < 0) return;
+    if (!__builtin_mul_overflow(bits, *extent, &bits)) continue;
+    Value bytes;
+    bytes.overflowed = true;
+    return refuse_size("the size of this window", bytes, place_of(window.call));
   }
   const std::int64_t bytes = bits / 8 + (bits % 8 != 0 ? 1 : 0);
   if (!allocation.bytes || bytes <= *allocation.bytes || uncertain()) return;
@@ -126,7 +144,9 @@ Value Unroller::rank(const Frame& f, const Value& context) const {
 }
 
 Value Unroller::allocate(Frame& f, const Call* call, const Var* base) {
-  const auto bytes = call->args.empty() ? std::nullopt : integer(f, call->args[0]);
+  const Value size = call->args.empty() ? Value{} : eval(f, call->args[0]);
+  refuse_size("the size of this buffer", size, place_of(call));
+  const auto bytes = size.number >= 0 ? size.integer() : std::nullopt;
   const auto found = allocation_of_.find(base);
   if (found != allocation_of_.end()) {
     trace_->allocations[found->second].bytes = bytes;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "passes/simplify/fold.h"
+#include "ir/fold.h"
 
 namespace pldc::match {
 namespace {
@@ -27,12 +27,19 @@ bool fits(std::int64_t value, DType dtype) {
   return value < limit && value >= (is_signed_int(dtype) ? -limit : 0);
 }
 
+Value overflow() {
+  Value v;
+  v.overflowed = true;
+  return v;
+}
+
 // The number as a value of the type, or unknown.
 Value in_range(std::optional<std::int64_t> number, const Type* type) {
   const auto dtype = scalar_dtype(type);
   if (!number || !dtype) return {};
   if (*dtype == DType::BOOL) return Value::of(*number != 0 ? 1 : 0);
-  return is_int(*dtype) && fits(*number, *dtype) ? Value::of(*number) : Value{};
+  if (!is_int(*dtype)) return {};
+  return fits(*number, *dtype) ? Value::of(*number) : overflow();
 }
 
 std::optional<bool> compared(BinaryOp op, std::int64_t a, std::int64_t b) {
@@ -89,6 +96,7 @@ Value binary_value(BinaryOp op, const Value& a, const Value& b, const Type* oper
       if (v->kind == ValueKind::Int && op == BinaryOp::Or && v->number != 0) return Value::of(1);
     }
   }
+  if (a.overflowed || b.overflowed) return overflow();
   if (a.kind != ValueKind::Int || b.kind != ValueKind::Int) return {};
   if (op == BinaryOp::And || op == BinaryOp::Or) return Value::of(op == BinaryOp::And ? b.number : a.number);
   if (op == BinaryOp::Xor) return Value::of((a.number != 0) != (b.number != 0) ? 1 : 0);
@@ -96,22 +104,24 @@ Value binary_value(BinaryOp op, const Value& a, const Value& b, const Type* oper
   if (!dtype || (*dtype != DType::BOOL && !is_int(*dtype))) return {};
   if (const auto decided = compared(op, a.number, b.number)) return Value::of(*decided ? 1 : 0);
   if (!is_int(*dtype)) return {};
-  const auto result_dtype = scalar_dtype(result);
-  return in_range(simplify::fold_ints(op, a.number, b.number, result_dtype.value_or(*dtype)), result);
+  const FoldedInt folded = fold_int(op, a.number, b.number);
+  if (folded.failure == FoldFailure::Overflow) return overflow();
+  return folded.good() ? in_range(folded.value, result) : Value{};
 }
 
 Value unary_value(UnaryOp op, const Value& a, const Type* type) {
+  if (a.overflowed) return overflow();
   if (a.kind != ValueKind::Int) return {};
   std::int64_t r = 0;
   switch (op) {
     case UnaryOp::Not:
       return Value::of(a.number == 0 ? 1 : 0);
     case UnaryOp::Neg:
-      if (__builtin_sub_overflow(std::int64_t{0}, a.number, &r)) return {};
+      if (__builtin_sub_overflow(std::int64_t{0}, a.number, &r)) return overflow();
       return in_range(r, type);
     case UnaryOp::Abs:
       if (a.number >= 0) return in_range(a.number, type);
-      if (__builtin_sub_overflow(std::int64_t{0}, a.number, &r)) return {};
+      if (__builtin_sub_overflow(std::int64_t{0}, a.number, &r)) return overflow();
       return in_range(r, type);
     case UnaryOp::BitNot:
       return in_range(~a.number, type);
@@ -120,6 +130,7 @@ Value unary_value(UnaryOp op, const Value& a, const Type* type) {
 }
 
 Value cast_value(const Value& a, const Type* to) {
+  if (a.overflowed) return overflow();
   Value v = in_range(a.integer(), to);
   v.over_ranks = a.over_ranks && v.kind == ValueKind::Int;
   return v;

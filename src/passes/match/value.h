@@ -23,6 +23,7 @@ enum class ValueKind : std::uint8_t { Unknown, Int, Window, Buffer, Context, Tup
 struct Value {
   ValueKind kind = ValueKind::Unknown;
   bool over_ranks = false;  // world_size(), or the counter of a loop up to it
+  bool overflowed = false;  // Unknown, because its dtype cannot hold it or a number that it is computed from
   std::int64_t number = 0;  // Int; Buffer: the allocation; Context: the domain
   std::shared_ptr<const View> view;
   std::shared_ptr<const std::vector<Value>> elements;
@@ -43,7 +44,8 @@ struct Value {
 // The same value for certain.
 bool same_value(const Value& a, const Value& b);
 
-// Results on the dtype of `type`; unknown where an operand is, on overflow, and for numbers that are no integers.
+// Results on the dtype of `type`; unknown where an operand is, on overflow (and marked so), and for numbers that are no
+// integers.
 Value binary_value(BinaryOp op, const Value& a, const Value& b, const Type* operands, const Type* result);
 Value unary_value(UnaryOp op, const Value& a, const Type* type);
 Value cast_value(const Value& a, const Type* to);

@@ -1,0 +1,1 @@
+check --ranks 4 %s
