@@ -16,9 +16,6 @@ RoundTripCheck round_trip_of(Session& session, Input& input, bool with_bytes) {
           with_bytes ? input.file : nullptr, "<print of " + input.file->name() + ">"};
 }
 
-// Each rank is followed by itself.
-constexpr unsigned kMaxRanks = 1024;
-
 // The properties named by words like "SSAForm,NoNestedCalls", which the option table has checked.
 std::vector<Property> properties_named(const std::vector<std::string>& words) {
   std::vector<Property> out;
@@ -47,12 +44,10 @@ class CheckCommand : public Command {
     table
         .number(
             "--ranks", ranks_, "N",
-            "also match notifies, waits and collectives, as far as they do not depend on data, for N ranks")
-        .whole_number(1);
+            "also match notifies, waits and collectives, as far as they do not depend on data, for N ranks", {1, kMaxRanks});
     table
         .number("--unroll-limit", unroll_limit_, "N",
-                "with --ranks: statements to look at, all ranks together")
-        .whole_number(1);
+                "with --ranks: statements to look at, all ranks together", {1});
     std::vector<std::string> names;
     for (std::size_t i = 0; i < kPropertyCount; ++i) names.emplace_back(name_of(static_cast<Property>(i)));
     table
@@ -64,10 +59,6 @@ class CheckCommand : public Command {
 
   int run(Session& session) override {
     if (files_.empty()) return session.usage_error("no FILE is given", "`-` is standard input");
-    if (ranks_ > kMaxRanks) {
-      return session.usage_error(
-          fmt::format("--ranks is {}, but at most {} can be matched", ranks_, kMaxRanks));
-    }
     return session.each(files_, [&](Input& input) {
       if (!session.read(input)) return static_cast<int>(kBadInput);
       bool valid = verify_written(input.module.program, input.diags);

@@ -59,7 +59,7 @@ class ReduceCommand : public Command {
         "--test", test_, "CMD",
         "a shell command that exits 0 as long as the program shows what is looked for; {} is "
         "the program's file, else it comes last");
-    table.number("--timeout", timeout_, "SECONDS", "a test that takes longer fails (10)").whole_number(1);
+    table.number("--timeout", timeout_, "SECONDS", "a test that takes longer fails (10)", {1});
     table.flag("--readable", readable_,
                "try only programs that pldc reads, and verifies if it does FILE, without an error");
     table.group("Output").value("-o,--output", output_, "FILE", "the smallest program to FILE");

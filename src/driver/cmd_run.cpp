@@ -70,7 +70,7 @@ class RunCommand : public Command {
     add_generate_options(app, generate_, false);
     table.group("Run");
     value(table, "--ranks", "N", "number of ranks (default: what the program implies, else 2)")
-        .whole_number(1);
+        .whole_number({1, kMaxRanks});
     values(table, "--in", "NAME=FILE.npy", "value of a tensor parameter");
     values(table, "--scalar", "NAME=VALUE", "value of a scalar parameter");
     values(table, "--out", "NAME=FILE.npy", "write an Out or InOut parameter; - prints it");
@@ -78,13 +78,13 @@ class RunCommand : public Command {
     values(table, "--expect", "NAME=FILE.npy", "compare an Out or InOut parameter; exit 4 if it differs");
     value(table, "--rtol", "X", "relative tolerance of --expect");
     value(table, "--atol", "X", "absolute tolerance of --expect");
-    value(table, "--repeat", "N", "run N times, print minimum, median and maximum").whole_number(1);
+    value(table, "--repeat", "N", "run N times, print minimum, median and maximum").whole_number({1});
     value(table, "--schedule", "threads|seeded",
           "ranks as threads (default), or on one thread in a seeded order")
         .one_of({"threads", "seeded"});
     value(table, "--seed", "S", "seed of the order (default 0), which it repeats");
     value(table, "--schedules", "K", "the orders of K seeds from S on; all results must agree")
-        .whole_number(1);
+        .whole_number({1});
     value(table, "--check", "WHAT",
           "report races on windows, signals not zero at the end, accesses outside of windows: races, "
           "signals, bounds (with "

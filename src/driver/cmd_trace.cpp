@@ -12,9 +12,6 @@
 namespace pldc {
 namespace {
 
-// Each is drawn.
-constexpr unsigned kMaxRanks = 64;
-
 class TraceCommand : public Command {
  public:
   CommandInfo info() const override {
@@ -34,8 +31,7 @@ class TraceCommand : public Command {
                                  "which host function to draw, if there are several");
     table
         .number("--ranks", ranks_, "N",
-                "draw who notifies whom for N ranks (default: as many as the program asks for, if it does)")
-        .whole_number(1);
+                "draw who notifies whom for N ranks (default: as many as the program asks for, if it does)", {1, kMaxRanks});
     add_pass_options(app, passes_);
     table.files(files_, "FILE", "programs, a report each; - is standard input");
   }
@@ -43,9 +39,6 @@ class TraceCommand : public Command {
   int run(Session& session) override {
     if (files_.empty()) return session.usage_error("no FILE is given", "`-` is standard input");
     if (files_.size() > 1 && !output_.empty()) return session.usage_error("-o takes a single FILE");
-    if (ranks_ > kMaxRanks)
-      return session.usage_error(
-          fmt::format("--ranks is {}, but at most {} can be drawn", ranks_, kMaxRanks));
     std::map<std::string, std::string> writers;
     for (const std::string& file : files_) {
       const auto [other, fresh] = writers.emplace(report_name(file), file);

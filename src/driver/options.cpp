@@ -29,9 +29,9 @@ OptionRef OptionTable::value(const std::string& names, std::string& to, const st
 }
 
 OptionRef OptionTable::number(const std::string& names, unsigned& to, const std::string& value,
-                              const std::string& text) {
+                              const std::string& text, WholeNumbers range) {
   OptionRef option = finish(app_.add_option(names, to, text)->capture_default_str()->take_last(), value);
-  option.whole_number(0);
+  option.whole_number(range);
   return option;
 }
 
@@ -94,13 +94,14 @@ void OptionRef::some_of(std::vector<std::string> words) {
       "", name));
 }
 
-void OptionRef::whole_number(unsigned long long smallest) {
+void OptionRef::whole_number(WholeNumbers range) {
   option_->check(CLI::Validator(
-      [smallest](std::string& word) {
+      [range](std::string& word) {
         const bool digits =
             !word.empty() && word.size() <= 9 && word.find_first_not_of("0123456789") == std::string::npos;
-        if (digits && std::stoull(word) >= smallest) return std::string();
-        return fmt::format("'{}' is no whole number from {} to 999999999", word, smallest);
+        const unsigned long number = digits ? std::stoul(word) : 0;
+        if (digits && number >= range.smallest && number <= range.largest) return std::string();
+        return fmt::format("'{}' is no whole number from {} to {}", word, range.smallest, range.largest);
       },
       ""));
 }

@@ -13,6 +13,14 @@ class Option;
 
 namespace pldc {
 
+// The most ranks that --ranks takes: as many as a program that was built runs on (kMaxRanks of runtime_options.h).
+inline constexpr unsigned kMaxRanks = 1024;
+
+struct WholeNumbers {
+  unsigned smallest = 0;
+  unsigned largest = 999'999'999;
+};
+
 // --- helpers for declaring options
 // -----------------------------------------------------------------------------
 
@@ -24,8 +32,8 @@ class OptionRef {
   void one_of(std::vector<std::string> words);
   // The value is some of these words, with commas.
   void some_of(std::vector<std::string> words);
-  // The value is a whole number from `smallest` on.
-  void whole_number(unsigned long long smallest);
+  // The value is one of these.
+  void whole_number(WholeNumbers range);
 
  private:
   CLI::Option* option_;
@@ -45,7 +53,8 @@ class OptionTable {
   OptionRef counter(const std::string& names, int& to, const std::string& text);
   OptionRef value(const std::string& names, std::string& to, const std::string& value,
                   const std::string& text);
-  OptionRef number(const std::string& names, unsigned& to, const std::string& value, const std::string& text);
+  OptionRef number(const std::string& names, unsigned& to, const std::string& value, const std::string& text,
+                   WholeNumbers range = {});
   // Repeatable; each use takes exactly one word.
   OptionRef list(const std::string& names, std::vector<std::string>& to, const std::string& value,
                  const std::string& text);

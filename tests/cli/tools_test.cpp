@@ -164,6 +164,23 @@ TEST_CASE("roundtrip: silent when all holds, the first difference otherwise") {
   CHECK(run_pldc({"roundtrip", dir.write("bad.pld", "@\n")}).code == 1);
 }
 
+TEST_CASE("roundtrip: an invalid program is wrong input, whatever its text") {
+  const TempDir dir;
+  const std::string loose = dir.write("loose.pld", with(kLoose, "self.kernel(", "self.gone("));
+  const std::string uncalled = dir.write("f.pld", with(kScale, "self.kernel(", "self.gone("));
+  for (const std::string& file : {loose, uncalled}) {
+    for (const std::vector<std::string>& options : {std::vector<std::string>{}, {"--semantic"}, {"--semantic", "--each"}}) {
+      std::vector<std::string> words = {"roundtrip", file};
+      words.insert(words.end(), options.begin(), options.end());
+      const Outcome outcome = run_pldc(words);
+      CAPTURE(words, outcome.err);
+      CHECK(outcome.code == 1);
+      CHECK_FALSE(contains(outcome.err, "[PLD0908]"));
+    }
+  }
+  CHECK(run_pldc({"roundtrip", "--no-verify", uncalled}).code == 0);
+}
+
 TEST_CASE("roundtrip: after every pass, types that hold a call, and values without a dtype of their own") {
   const TempDir dir;
   const std::string path = dir.write("w.pld", R"(import pypto.language as pl

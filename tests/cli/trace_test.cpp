@@ -231,7 +231,7 @@ TEST_CASE("trace: domains, dispatches and signals of the program") {
   std::set<int> counts;
   for (const auto& [pair, n] : pairs) counts.insert(n);
   CHECK(counts.size() == 1);
-  CHECK(run_pldc({"trace", "--ranks", "65", sample("reveal/mesh.pld")}).code == 2);
+  CHECK(run_pldc({"trace", "--ranks", "1025", sample("reveal/mesh.pld")}).code == 2);
 
   // Without a host function there is what runs alone, or nothing.
   const TempDir dir;

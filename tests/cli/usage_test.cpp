@@ -188,6 +188,18 @@ TEST_CASE("wrong command lines: exit 2, stdout empty, a message with a code") {
   }
 }
 
+TEST_CASE("--ranks: one limit wherever it is taken") {
+  for (const std::string command : {"check", "run", "trace"}) {
+    for (const std::string ranks : {"0", "1025", "999999999", "x"}) {
+      const Outcome outcome = run_pldc({command, "--ranks", ranks, "no-such-file.pld"});
+      CAPTURE(command, ranks, outcome.err);
+      CHECK(outcome.code == 2);
+      CHECK(contains(outcome.err, "--ranks: '" + ranks + "' is no whole number from 1 to 1024 ["));
+    }
+    CHECK(run_pldc({command, "--ranks", "1024", "no-such-file.pld"}).code == 1);
+  }
+}
+
 TEST_CASE("slips are guessed") {
   const TempDir dir;
   const std::string file = dir.write("f.pld", kScale);

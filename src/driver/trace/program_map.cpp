@@ -17,9 +17,6 @@
 namespace pldc::trace {
 namespace {
 
-// Each rank is followed by itself, and drawn.
-constexpr std::int64_t kMostRanks = 64;
-
 std::string kind_of(const Function* f) {
   if (f->is_host_orchestrator()) return "Host";
   if (f->level == Level::HOST && f->role == Role::SubWorker) return "Host worker";
@@ -352,7 +349,7 @@ Json program_map(Session& session, Input& input, const Recorder& recorder, const
   std::int64_t ranks = options.ranks;
   if (generate(input.context, module, session.sources(), build, findings, files)) {
     Json manifest = Json::parse(files.front().text);
-    if (ranks == 0) ranks = std::min(ranks_of(manifest), kMostRanks);
+    if (ranks == 0) ranks = std::min<std::int64_t>(ranks_of(manifest), kMaxRanks);
     out["manifest"] = Json{{"entries", manifest["entries"]}, {"kernels", manifest["kernels"]}};
   } else {
     Json diags = Json::array();

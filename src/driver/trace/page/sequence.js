@@ -109,6 +109,13 @@ function eventText(host, mark) {
   return `line ${e.line}: ${e.name} over ${window}`;
 }
 
+// All ranks, or of very many those that have something to show.
+const MANY_RANKS = 64;
+function drawnRanks(ranks, busy) {
+  const all = [...Array(ranks).keys()];
+  return ranks > MANY_RANKS ? all.filter(busy) : all;
+}
+
 // A text that arrows do not run through.
 function labelNode(text, x, y, kind) {
   return svg('g', {}, svg('rect', {class: 'label-back', x: x - 2, y: y - 10, width: text.length * LETTER + 4, height: 13, rx: 3}),
@@ -124,15 +131,16 @@ function matchClass(host, window) {
 
 function sequenceNode(host) {
   const plan = schedule(host);
-  const lanes = host.events.length;
-  const width = LEFT * 2 + lanes * LANE;
+  const ranks = drawnRanks(host.events.length, (rank) => host.events[rank].length);
+  const column = new Map(ranks.map((rank, i) => [rank, i]));
+  const width = LEFT * 2 + ranks.length * LANE;
   const height = TOP + (plan.rows + 1) * ROW;
-  const x = (m) => LEFT + LANE * (m.lane + 0.3) + (m.shift || 0);
+  const x = (m) => LEFT + LANE * (column.get(m.lane) + 0.3) + (m.shift || 0);
   const y = (row) => TOP + row * ROW;
   const lines = [];
   const labels = [];
   const dots = [];
-  for (let lane = 0; lane < lanes; ++lane) {
+  for (const lane of ranks) {
     const at = x({lane});
     lines.push(svg('line', {class: 'lane', x1: at, x2: at, y1: TOP, y2: height - 6}));
     labels.push(svg('text', {class: 'lane-name', x: at, y: 24, 'text-anchor': 'middle'}, `rank ${lane}`));
@@ -177,7 +185,7 @@ function matrixNode(host, ranks) {
     counts.set(key, (counts.get(key) || 0) + count);
     most = Math.max(most, counts.get(key));
   }
-  const all = [...Array(ranks).keys()];
+  const all = drawnRanks(ranks, (rank) => host.notifies.some(([from, to]) => from === rank || to === rank));
   const table = el('table', {class: 'matrix'},
     el('thead', {}, el('tr', {}, el('th', {}, 'from \\ to'), all.map((to) => el('th', {}, String(to))))),
     el('tbody', {}, all.map((from) => el('tr', {}, el('th', {}, String(from)), all.map((to) => {
@@ -202,6 +210,7 @@ function messagesNode(host, ranks) {
     parts.push(el('p', {class: 'empty'}, 'The ranks tell each other nothing.'));
     return parts;
   }
+  if (ranks > MANY_RANKS) parts.push(el('p', {class: 'note'}, 'Ranks that tell nobody anything are not drawn.'));
   if (host.events) parts.push(sequenceNode(host), legendNode());
   else parts.push(el('p', {class: 'note'}, `${plural(host.total, 'event')}: too many to draw. The counts:`));
   if (host.notifies.length) parts.push(el('h4', {}, 'Notifies from rank to rank'), matrixNode(host, ranks));

@@ -58,16 +58,29 @@ double parse_number(const Text& option, const Text& value, double low) {
   return x;
 }
 
+bool is_integer(const Text& value, long long& x) {
+  char* end = nullptr;
+  errno = 0;
+  x = std::strtoll(value.c_str(), &end, 10);
+  return !value.empty() && *end == 0 && errno == 0;
+}
+
+int64_t parse_integer(const Text& option, const Text& value, int64_t low) {
+  long long x = 0;
+  if (!is_integer(value, x) || x < low) {
+    throw UsageError{option + text(" takes an integer of at least %lld, not '", static_cast<long long>(low)) +
+                     value + "'"};
+  }
+  return x;
+}
+
 // A thread each; a communication domain has at most 64 of them (abi.h), so more than a few hundred are a slip.
 inline constexpr int kMaxRanks = 1024;
 
-int64_t parse_integer(const Text& option, const Text& value, int64_t low) {
-  char* end = nullptr;
-  errno = 0;
-  const long long x = std::strtoll(value.c_str(), &end, 10);
-  if (value.empty() || *end != 0 || errno != 0 || x < low) {
-    throw UsageError{option + text(" takes an integer of at least %lld, not '", static_cast<long long>(low)) +
-                     value + "'"};
+int64_t parse_ranks(const Text& option, const Text& value) {
+  long long x = 0;
+  if (!is_integer(value, x) || x < 1 || x > kMaxRanks) {
+    throw UsageError{option + ": '" + value + text("' is no whole number from 1 to %d", kMaxRanks)};
   }
   return x;
 }
@@ -126,11 +139,7 @@ Options parse_options(int argc, char** argv) {
       return value;
     };
     if (option == "--ranks") {
-      o.ranks = parse_integer(option, need(), 1);
-      if (o.ranks > kMaxRanks) {
-        throw UsageError{
-            text("--ranks %lld: at most %d ranks are simulated", static_cast<long long>(o.ranks), kMaxRanks)};
-      }
+      o.ranks = parse_ranks(option, need());
     } else if (option == "--in") {
       o.in.push_back(parse_name_file(option, need(), "NAME=FILE.npy"));
     } else if (option == "--scalar") {
