@@ -41,13 +41,12 @@ class CheckCommand : public Command {
     OptionTable table(app);
     table.group("Checks").flag("--roundtrip", roundtrip_,
                                "also that the program survives being printed and read");
-    table
-        .number(
-            "--ranks", ranks_, "N",
-            "also match notifies, waits and collectives, as far as they do not depend on data, for N ranks", {1, kMaxRanks});
-    table
-        .number("--unroll-limit", unroll_limit_, "N",
-                "with --ranks: statements to look at, all ranks together", {1});
+    table.number(
+        "--ranks", ranks_, "N",
+        "also match notifies, waits and collectives, as far as they do not depend on data, for N ranks",
+        {1, kMaxRanks});
+    table.number("--unroll-limit", unroll_limit_, "N",
+                 "with --ranks: statements to look at, all ranks together", {1});
     std::vector<std::string> names;
     for (std::size_t i = 0; i < kPropertyCount; ++i) names.emplace_back(name_of(static_cast<Property>(i)));
     table

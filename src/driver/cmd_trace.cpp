@@ -29,9 +29,9 @@ class TraceCommand : public Command {
         "where to (default: STEM.html in the working directory); - is standard output");
     table.group("Program").value("--entry", entry_, "NAME",
                                  "which host function to draw, if there are several");
-    table
-        .number("--ranks", ranks_, "N",
-                "draw who notifies whom for N ranks (default: as many as the program asks for, if it does)", {1, kMaxRanks});
+    table.number("--ranks", ranks_, "N",
+                 "draw who notifies whom for N ranks (default: as many as the program asks for, if it does)",
+                 {1, kMaxRanks});
     add_pass_options(app, passes_);
     table.files(files_, "FILE", "programs, a report each; - is standard input");
   }

@@ -169,7 +169,8 @@ TEST_CASE("roundtrip: an invalid program is wrong input, whatever its text") {
   const std::string loose = dir.write("loose.pld", with(kLoose, "self.kernel(", "self.gone("));
   const std::string uncalled = dir.write("f.pld", with(kScale, "self.kernel(", "self.gone("));
   for (const std::string& file : {loose, uncalled}) {
-    for (const std::vector<std::string>& options : {std::vector<std::string>{}, {"--semantic"}, {"--semantic", "--each"}}) {
+    for (const std::vector<std::string>& options :
+         {std::vector<std::string>{}, {"--semantic"}, {"--semantic", "--each"}}) {
       std::vector<std::string> words = {"roundtrip", file};
       words.insert(words.end(), options.begin(), options.end());
       const Outcome outcome = run_pldc(words);

@@ -214,7 +214,8 @@ class Program {
     }
     const Text at = place_text(program_, entry_->place) + ": " + entry_->name;
     if (ranks_ > kMaxRanks) {
-      throw Error(at + text(" asks for %lld ranks, but at most %d can run", static_cast<long long>(ranks_), kMaxRanks));
+      throw Error(at + text(" asks for %lld ranks, but at most %d can run", static_cast<long long>(ranks_),
+                            kMaxRanks));
     }
     const Text have = text(" %lld rank%s", static_cast<long long>(ranks_), ranks_ == 1 ? "" : "s");
     if (entry_->max_device >= ranks_) {
