@@ -162,8 +162,9 @@ class Mpi:
             good = ran.returncode == 0 and np.array_equal(
                 np.concatenate([np.load(self.work / name) for name in names], 1), u + x[:, 0])
             self.check(good, f"{given} to {out}", ran.stderr)
-        if self.options.full:
-            self.as_sim("adds", mpi_programs.ADDS, ("y", "z", "j", "t"), (2, 3, 4))
+        full = self.options.full
+        self.as_sim("adds", mpi_programs.ADDS, ("y", "z", "j", "t"), (2, 3, 4) if full else (3,),
+                    transports=None if full else ["shm"])
 
     # ---- what goes wrong
 

@@ -1,6 +1,7 @@
 """Programs of mpi.py: what ranks do to windows and to host memory that differs between threads and processes."""
 
-# Indivisible additions of four types, three of which MPI cannot do by itself or not for every width, to boxes inside of rows.
+# Indivisible additions of four types, three of which MPI cannot do by itself or not as ours wrap, to boxes inside of rows that
+# begin in the middle of a word.
 ADDS = '''import pypto.language as pl
 import pypto.language.distributed as pld
 
@@ -17,10 +18,10 @@ class Adds:
         ctx = pld.get_comm_ctx(wx)
         n = pld.nranks(ctx)
         for peer in pl.range(n):
-            pld.tile.remote_store(pl.load(x, [0, 0], [2, 32]), wx, peer=peer, offsets=[0, 32], atomic=pld.AtomicType.Add)
+            pld.tile.remote_store(pl.load(x, [0, 0], [2, 32]), wx, peer=peer, offsets=[0, 33], atomic=pld.AtomicType.Add)
             pld.tile.remote_store(pl.load(b, [0, 0], [2, 32]), wb, peer=peer, offsets=[0, 32], atomic=pld.AtomicType.Add)
             pld.tile.remote_store(pl.load(i, [0, 0], [2, 32]), wi, peer=peer, offsets=[0, 32], atomic=pld.AtomicType.Add)
-            pld.tile.remote_store(pl.load(s, [0, 0], [2, 32]), ws, peer=peer, offsets=[0, 32], atomic=pld.AtomicType.Add)
+            pld.tile.remote_store(pl.mul(pl.load(s, [0, 0], [2, 32]), 9001), ws, peer=peer, offsets=[0, 33], atomic=pld.AtomicType.Add)
         sig = pld.tensor.barrier(sig)
         y = pl.store(pl.load(wx, [0, 0], [2, 96]), [0, 0], y)
         z = pl.store(pl.load(wb, [0, 0], [2, 96]), [0, 0], z)

@@ -62,43 +62,74 @@ void transfer(const Place& here, const Target& t, const Place& there, const Exte
   MPI_Type_free(&theirs);
 }
 
-// FP16 and BF16, which MPI does not know: compare and swap of the word that has the element.
 template <class T>
-void add_half(const Target& t, T value) {
-  const MPI_Aint word = t.at & ~MPI_Aint{3};
-  const int shift = static_cast<int>(t.at - word) * 8;
-  int32_t old = 0, unused = 0;
-  MPI_Fetch_and_op(&unused, &old, MPI_INT32_T, t.rank, word, MPI_NO_OP, t.window->win);
-  MPI_Win_flush(t.rank, t.window->win);
-  for (;;) {
-    const auto bits = static_cast<uint32_t>(old);
-    const T before = std::bit_cast<T>(static_cast<uint16_t>(bits >> shift));
-    const T sum = static_cast<T>(static_cast<float>(before) + static_cast<float>(value));
-    const uint32_t changed = (bits & ~(uint32_t{0xffff} << shift)) | uint32_t{std::bit_cast<uint16_t>(sum)}
-                                                                         << shift;
-    const auto wanted = static_cast<int32_t>(changed);
-    int32_t found = 0;
-    MPI_Compare_and_swap(&wanted, &old, &found, MPI_INT32_T, t.rank, word, t.window->win);
-    MPI_Win_flush(t.rank, t.window->win);
-    if (found == old) return;
-    old = found;
-  }
+uint32_t lane_sum(uint32_t a, uint32_t b) {
+  using Bits = std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>;
+  const T x = std::bit_cast<T>(static_cast<Bits>(a)), y = std::bit_cast<T>(static_cast<Bits>(b));
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<Bits>(x + y);
+  else
+    return std::bit_cast<Bits>(static_cast<T>(static_cast<float>(x) + static_cast<float>(y)));
 }
 
-MPI_Datatype type_of(Element e) {
-  switch (e) {
-    case Element::f32:
-      return MPI_FLOAT;
-    case Element::i32:
-      return MPI_INT32_T;
-    case Element::i16:
-      return MPI_INT16_T;
-    case Element::i8:
-    case Element::f16:
-    case Element::bf16:
-      break;
+// `word` with `values` added to its elements whose first bytes are [first, last).
+uint32_t word_sum(uint32_t word, uint32_t values, int first, int last, Element type) {
+  const int bytes = type == Element::i8 ? 1 : 2;
+  const uint32_t mask = bytes == 1 ? 0xff : 0xffff;
+  for (int at = first; at < last; at += bytes) {
+    const int shift = at * 8;
+    const uint32_t a = word >> shift & mask, b = values >> shift & mask;
+    uint32_t sum = 0;
+    if (type == Element::f16) sum = lane_sum<half>(a, b);
+    if (type == Element::bf16) sum = lane_sum<bfloat16_t>(a, b);
+    if (type == Element::i16) sum = lane_sum<int16_t>(a, b);
+    if (type == Element::i8) sum = lane_sum<int8_t>(a, b);
+    word = (word & ~(mask << shift)) | sum << shift;
   }
-  return MPI_INT8_T;
+  return word;
+}
+
+// Elements of one and two bytes: MPI does not know FP16 and BF16, and Open MPI's vectorized sums of narrow integers
+// saturate where ours wrap. The words that have the elements are compared and swapped, many at a time.
+void add_narrow(const Target& t, const char* values, int64_t bytes, Element type) {
+  constexpr int kWords = 128;
+  uint32_t old[kWords], wanted[kWords], found[kWords], given[kWords];
+  const MPI_Aint end = t.at + bytes;
+  for (MPI_Aint word = t.at & ~MPI_Aint{3}; word < end;) {
+    const MPI_Aint begin = word;
+    bool open[kWords];
+    int n = 0;
+    for (; n < kWords && word < end; ++n, word += 4) open[n] = true;
+    const auto from = [&](int k) {
+      return begin + 4 * k < t.at ? static_cast<int>(t.at - begin - 4 * k) : 0;
+    };
+    const auto to = [&](int k) {
+      return end - begin - 4 * k < 4 ? static_cast<int>(end - begin - 4 * k) : 4;
+    };
+    for (int k = 0; k < n; ++k) {
+      given[k] = 0;
+      std::memcpy(reinterpret_cast<char*>(given + k) + from(k), values + (begin + 4 * k + from(k) - t.at),
+                  static_cast<size_t>(to(k) - from(k)));
+    }
+    MPI_Get_accumulate(nullptr, 0, MPI_INT32_T, old, n, MPI_INT32_T, t.rank, begin, n, MPI_INT32_T, MPI_NO_OP,
+                       t.window->win);
+    MPI_Win_flush(t.rank, t.window->win);
+    for (int left = n; left > 0;) {
+      for (int k = 0; k < n; ++k) {
+        if (!open[k]) continue;
+        wanted[k] = word_sum(old[k], given[k], from(k), to(k), type);
+        MPI_Compare_and_swap(wanted + k, old + k, found + k, MPI_INT32_T, t.rank, begin + 4 * k,
+                             t.window->win);
+      }
+      MPI_Win_flush(t.rank, t.window->win);
+      for (int k = 0; k < n; ++k) {
+        if (!open[k]) continue;
+        open[k] = found[k] != old[k];
+        left -= open[k] ? 0 : 1;
+        old[k] = found[k];
+      }
+    }
+  }
 }
 
 struct Range {
@@ -150,20 +181,13 @@ void add(Place to, const void* values, Extent e, Element type) {
     const int64_t offset = whole ? 0 : to.col == 1 ? i * to.row : i / e.cols * to.row + i % e.cols * to.col;
     Target run = t;
     run.at += static_cast<MPI_Aint>(offset * bytes);
-    if (type == Element::f16 || type == Element::bf16) {
-      for (int64_t k = 0; k < length; ++k, run.at += 2) {
-        uint16_t bits = 0;
-        std::memcpy(&bits, from + k * 2, 2);
-        if (type == Element::f16) {
-          add_half(run, std::bit_cast<half>(bits));
-        } else {
-          add_half(run, std::bit_cast<bfloat16_t>(bits));
-        }
-      }
+    if (type != Element::f32 && type != Element::i32) {
+      add_narrow(run, from, length * bytes, type);
       continue;
     }
     const int n = static_cast<int>(length);
-    MPI_Accumulate(from, n, type_of(type), t.rank, run.at, n, type_of(type), MPI_SUM, t.window->win);
+    const MPI_Datatype whole_word = type == Element::f32 ? MPI_FLOAT : MPI_INT32_T;
+    MPI_Accumulate(from, n, whole_word, t.rank, run.at, n, whole_word, MPI_SUM, t.window->win);
   }
   MPI_Win_flush_local(t.rank, t.window->win);
   t.window->dirty = true;
