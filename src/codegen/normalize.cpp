@@ -7,6 +7,7 @@
 #include "codegen/lanes/lanes.h"
 #include "codegen/operation_kernels.h"
 #include "codegen/results.h"
+#include "codegen/tuple_elements.h"
 #include "ir/auto_name.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
@@ -235,6 +236,7 @@ constexpr Step kSteps[] = {
 const Program* normalize_for_codegen(Context& context, const Program* program, DiagSink& diags) {
   const PassOptionValues options;
   for (const Step& step : kSteps) {
+    if (step.pass == "OutlineHierarchyScopes") program = name_tuple_elements(context, program);
     if (step.pass == "OutlineIncoreScopes" && operation_in_orchestration(program).valid())
       program = put_operations_into_scopes(context, program);
     const RunWhere needed = step.needed != nullptr ? step.needed : pipeline_need(step.pass);

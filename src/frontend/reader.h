@@ -227,7 +227,7 @@ class Reader {
   bool read_scope_option(ScopeOptions& o, std::string_view callee);
   bool read_scope_call(ScopeOptions& o, std::string_view callee);
   bool read_optimizations(ScopeOptions& o);
-  bool read_var_list(std::vector<const Var*>& vars);
+  bool read_var_list(std::vector<const Var*>& vars, bool dependencies = false);
   List<Attr> scope_attrs(const ScopeOptions& o, bool with_slot_num);
   bool read_task_id(ScopeOptions& o, Block& block);
   bool read_spmd(Block& block, const Token& first, const Token* loop_name, const Path& path);
@@ -351,6 +351,7 @@ class Reader {
   void missing_callee(Span where, Name function);
   const Expr* read_submit(const Path& path, bool spmd);
   bool read_dep_list(std::vector<const Expr*>& deps);
+  void check_dependency(const Expr* e, Span where);
   const Expr* read_recorded_call(const Path& path);
   const Expr* read_task_dummy(const Path& path);
   const Expr* read_float_bits(const Path& path);

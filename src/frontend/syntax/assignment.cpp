@@ -139,7 +139,13 @@ bool Reader::finish_assignment(Block& block, const Token& first, const Token& na
       const std::string parts = changed_parts(before->type, type);
       auto report = diags_.report<diag::type_changed>(span(name_token), name.text(), print_type(before->type),
                                                       print_type(type));
-      report.help("assign the new value to another name")
+      const auto wanted = scalar_dtype(before->type);
+      report
+          .help("{}", wanted && scalar_dtype(type)
+                          ? fmt::format("write its constants as pl.const(1, pl.{0}), or convert the value: "
+                                        "pl.cast(..., pl.{0})",
+                                        name_of(*wanted))
+                          : std::string("assign the new value to another name"))
           .note(before->span, "it was first assigned here{}{}",
                 parts.empty() ? "" : "; what differs: ", parts);
       if (const auto pair = namesakes(before->type, type); pair.first != nullptr) {

@@ -227,14 +227,31 @@ const Expr* Reader::read_submit(const Path& path, bool spmd) {
   return ctx_.make(n);
 }
 
+// Printed text may have a number as a dependency (format.md 2.8.3).
+void Reader::check_dependency(const Expr* e, Span where) {
+  const Type* type = e->type;
+  if (is_unknown(type) || scalar_dtype(type) == DType::TASK_ID) return;
+  if (!authoring_ && e->kind == ExprKind::ConstInt) return;
+  if (const auto* array = dyn<ArrayType>(type); array != nullptr && array->dtype == DType::TASK_ID) return;
+  auto report = diags_.report<diag::dependency_type>(where, print_expr(e), print_type(type));
+  const auto* tuple = dyn<TupleType>(type);
+  if (tuple != nullptr && !tuple->elements.empty()) {
+    report.help("the task id is the last element: write {}[{}]", print_expr(e), tuple->elements.size() - 1);
+  } else {
+    report.help("give the task id of the launch that made it: 'y, id = pl.submit(...)', then deps=[id]");
+  }
+}
+
 bool Reader::read_dep_list(std::vector<const Expr*>& deps) {
   if (!expect(Tok::LBracket, "before the dependencies")) return false;
   while (!at(Tok::RBracket)) {
     if (at_word("None")) {
       take();
     } else {
+      const Token first = tok_;
       const Expr* e = read_expr();
       if (e == nullptr) return false;
+      check_dependency(e, span_from(first.begin));
       if (authoring_ && e->kind != ExprKind::Var) {
         // What is no name is first put into an array of one task id, which becomes the dependency.
         const Type* type = ctx_.array(DType::TASK_ID, 1);

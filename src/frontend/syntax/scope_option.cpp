@@ -10,7 +10,7 @@
 
 namespace pldc {
 
-bool Reader::read_var_list(std::vector<const Var*>& vars) {
+bool Reader::read_var_list(std::vector<const Var*>& vars, bool dependencies) {
   const bool list = at(Tok::LBracket);
   if (!list && !at(Tok::LParen)) {
     unexpected("'[' before a list of names");
@@ -22,6 +22,7 @@ bool Reader::read_var_list(std::vector<const Var*>& vars) {
     if (at_word("None")) {
       take();  // no dependency
     } else {
+      const Token first = tok_;
       const Expr* e = read_expr();
       if (e == nullptr) return false;
       const auto* var = dyn<Var>(e);
@@ -29,6 +30,7 @@ bool Reader::read_var_list(std::vector<const Var*>& vars) {
         diags_.report<diag::list_of_names>(e->span).help("assign the value to a name first");
         return false;
       }
+      if (dependencies) check_dependency(var, span_from(first.begin));
       vars.push_back(var);
     }
     if (!accept(Tok::Comma)) break;
@@ -103,7 +105,7 @@ bool Reader::read_scope_option(ScopeOptions& o, std::string_view callee) {
   }
   if (key == "deps") {
     o.has_deps = true;
-    return read_var_list(o.deps);
+    return read_var_list(o.deps, true);
   }
   if (key == "no_dep_args") return read_var_list(o.no_dep);
   if (key == "dumps") return read_var_list(o.dumps);

@@ -18,6 +18,16 @@ TEST_CASE("orchestrations have loops, branches and carried tensors", "[codegen][
   CHECK(contains(chip, "const ChipTensor next_"));
 }
 
+TEST_CASE("elements of a result of several stand wherever a value does", "[codegen][generate]") {
+  const std::string pair =
+      "        with pl.manual_scope():\n            r = pl.submit(self.k, x, y)\n"
+      "            s = pl.submit(self.k, r[0], y, deps=[r[1]])\n        return s[0]\n";
+  Generated g(with_chip(pair));
+  INFO(g.rendered);
+  REQUIRE(g.good);
+  CHECK(contains(g["chips/main.cpp"], "set_dependencies"));
+}
+
 TEST_CASE("scalars of orchestrations are computed or handed on", "[codegen][generate]") {
   Generated g(
       "import pypto.language as pl\n\n@pl.program\nclass P:\n"
