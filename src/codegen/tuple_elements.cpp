@@ -29,7 +29,8 @@ class ElementNames : public Rewriter {
     if (get == nullptr || named || out_ == nullptr) return n;
     const auto* tuple = dyn<Var>(get->tuple);
     if (tuple != nullptr && tuple->is_iter_arg) return n;  // a loop's condition reads it anew each time
-    const std::string of = tuple != nullptr ? std::string(parse_auto_name(tuple->name.text()).base) : "element";
+    const std::string of =
+        tuple != nullptr ? std::string(parse_auto_name(tuple->name.text()).base) : "element";
     const Var* element = ctx().var(ctx().name(of + "_" + std::to_string(get->index)), n->type, n->span);
     out_->push_back(ctx().assign(element, n, n->span));
     return element;
