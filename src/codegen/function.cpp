@@ -271,7 +271,8 @@ std::string FunctionEmitter::carry(const Var* var, const Expr* init) {
     const Expr* from = aliases_.root(var);
     if (from == var) {
       env_.diags.report<diag::codegen_window>(var->span, plain_name(var->name.text()))
-          .help("keep one value in the variable");
+          .help("{}", dyn<TupleType>(var->type) != nullptr ? "carry the elements of the tuple one by one"
+                                                           : "keep one value in the variable");
     }
     return {};
   }

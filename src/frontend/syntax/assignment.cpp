@@ -139,9 +139,10 @@ bool Reader::finish_assignment(Block& block, const Token& first, const Token& na
       const std::string parts = changed_parts(before->type, type);
       auto report = diags_.report<diag::type_changed>(span(name_token), name.text(), print_type(before->type),
                                                       print_type(type));
-      const auto wanted = scalar_dtype(before->type);
+      const auto wanted = scalar_dtype(before->type), found = scalar_dtype(type);
+      const bool widened = wanted && found == DType::INDEX && is_int(*wanted);
       report
-          .help("{}", wanted && scalar_dtype(type)
+          .help("{}", widened
                           ? fmt::format("write its constants as pl.const(1, pl.{0}), or convert the value: "
                                         "pl.cast(..., pl.{0})",
                                         name_of(*wanted))
