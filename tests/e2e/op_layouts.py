@@ -60,6 +60,29 @@ def turned():
     return Case("a transposed view", ["tile.transpose_view", "tile.row_sum"], write)
 
 
+def replaced():
+    """Rows of tiles that lie by columns, and of single columns."""
+    index = np.array([[5, 0, 5]], np.int32)
+
+    def tile(k, values, columns):
+        if not columns:
+            return k.tile(values, "INT32")
+        turned = k.let(f"pl.tile.transpose({k.tile(values, 'INT32')}, 0, 1)")
+        return k.let(f"pl.tile.move({k.let(f'pl.tile.transpose_view({turned})')}, target_memory=pl.Mem.Vec)")
+
+    def write(k):
+        for width, layouts in ((24, ((0, 0), (0, 1), (1, 0), (1, 1))), (1, ((0, 0),))):
+            x = np.arange(7 * width, dtype=np.int32).reshape(7, width)
+            y = -1 - np.arange(3 * width, dtype=np.int32).reshape(3, width)
+            wanted = x.copy()
+            for row, at in enumerate(index[0]):
+                wanted[at] = y[row]
+            for of_input, of_source in layouts:
+                o, i, s = tile(k, x, of_input), k.tile(index, "INT32"), tile(k, y, of_source)
+                k.store(k.let(f"pl.tile.scatter_update({o}, {i}, {s}, dim=-2)", "y"), Result(wanted, "INT32"))
+    return Case("rows replaced", ["tile.scatter_update", "tile.transpose_view"], write)
+
+
 TENSORS = {
     # In memory the columns of a transposed matrix follow each other: there are more of them, or fewer.
     "wider": ("INT32", "INT16", ["t = pl.tensor.transpose(x, 0, 1)", "r = pl.tensor.reinterpret_view(t, dtype=pl.INT16)"],
@@ -172,4 +195,4 @@ class Signed(Result):
 
 def cases():
     long = [long_rows(dtype, width) for dtype, width in (("FP32", 131), ("FP32", 640), ("INT32", 200), ("INT16", 1000))]
-    return long + [accumulator(), turned(), unread(), passed(50)] + [tensors(name, 40 + n) for n, name in enumerate(TENSORS)]
+    return long + [accumulator(), turned(), replaced(), unread(), passed(50)] + [tensors(name, 40 + n) for n, name in enumerate(TENSORS)]

@@ -147,9 +147,9 @@ def scatter(k, op):
 @makes("scatter_update", tensor="scatter_update")
 def scatter_update(k, op):
     """Whole rows; the last of several writes counts."""
-    a, x = k.pick(lambda t: t.full() and not t.view and t.kind in ("FP32", "FP16", "INT32") and t.data.shape[1] > 1 and t.aligned())
+    a, x = k.pick(lambda t: t.full() and not t.view and t.kind in ("FP32", "FP16", "INT32"))
     b, y = k.pick(lambda t: t.full() and not t.view and t.kind == x.kind and t.data.shape[1] == x.data.shape[1] and
-                  1 < t.data.shape[0] <= 16)
+                  t.data.shape[0] <= 16)
     i, index = indices(k, (1, y.data.shape[0]), "INT32", x.data.shape[0])
     data, error = x.data.copy(), x.error.copy()
     for row, at in enumerate(index[0]):

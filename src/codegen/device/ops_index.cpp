@@ -73,29 +73,36 @@ bool scatter_update(KernelBody& body, const OpCall& op) {
   const auto* index_type = static_cast<const TileType*>(op.arg(1)->type);
   const TileRef input = vector_operand(body, op, 0);
   const TileRef index = vector_operand(body, op, 1);
-  const TileRef source = vector_operand(body, op, 2);
+  const TileRef source = by_rows(body, vector_operand(body, op, 2));
   const TileRef to = body.result(op.result);
   if (!require_rank_2(body, op, op.arg(0))) return false;
   const KernelBody::Box count = body.valid_box(index_type);
   body.move(to, input);
+  const TileRef rows = by_rows(body, to);
   body.place();
   body.barrier();
   const std::string i = body.fresh("i");
   body.open(fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0})", i, product(count.rows, count.cols).text));
-  TileForm form = source.form;
-  form.rows = 1;
-  Sum bytes;
-  bytes.add_product(Extent(i),
-                    Extent(source.form.row_step() * static_cast<std::int64_t>(byte_width(form.dtype))));
-  const TileRef row = body.view(source, form, Extent(1), source.valid_cols, bytes, "row");
-  const std::string at = index.is_packed()
-                             ? i
-                             : fmt::format("{0} / {1} * {2} + {0} % {1} * {3}", i, index.ir_cols,
-                                           index.form.row_step(), index.form.col_step());
-  body.statement(fmt::format("TINSERT({}, {}, static_cast<int64_t>({}.GetValue({})), 0);", to.name, row.name,
-                             index.name, at));
+  const std::string place = index.is_packed()
+                                ? i
+                                : fmt::format("{0} / {1} * {2} + {0} % {1} * {3}", i, index.ir_cols,
+                                              index.form.row_step(), index.form.col_step());
+  const std::string at = fmt::format("static_cast<int64_t>({}.GetValue({}))", index.name, place);
+  if (source.ir_cols == 1) {  // no box of one element is 32 bytes
+    body.statement(fmt::format("{}.SetValue({} * {}, {}.GetValue({} * {}));", rows.name, at,
+                               rows.form.row_step(), source.name, i, source.form.row_step()));
+  } else {
+    TileForm form = source.form;
+    form.rows = 1;
+    Sum bytes;
+    bytes.add_product(Extent(i),
+                      Extent(source.form.row_step() * static_cast<std::int64_t>(byte_width(form.dtype))));
+    const TileRef row = body.view(source, form, Extent(1), source.valid_cols, bytes, "row");
+    body.statement(fmt::format("TINSERT({}, {}, {}, 0);", rows.name, row.name, at));
+  }
   body.barrier();
   body.close();
+  if (rows.name != to.name) body.move(to, rows);
   return true;
 }
 

@@ -45,6 +45,13 @@ bool elementwise(KernelBody& body, std::string_view callee, const TileRef& desti
   return true;
 }
 
+TileRef by_rows(KernelBody& body, const TileRef& tile) {
+  if (!tile.form.by_columns || tile.ir_cols == 1) return tile;
+  TileRef shape = tile;
+  shape.form = tile_form(MemSpace::Vec, tile.form.dtype, tile.ir_rows, tile.ir_cols);
+  return body.like(tile, shape);
+}
+
 bool column_reduce(KernelBody& body, std::string_view callee, const TileRef& destination,
                    const TileRef& source, const std::string& tmp) {
   if (!source.form.by_columns) {
@@ -70,14 +77,6 @@ namespace {
 
 bool starts_with(std::string_view text, std::string_view begin) {
   return text.substr(0, begin.size()) == begin;
-}
-
-// The tile itself, or a copy with its rows one after the other where it lies by columns.
-TileRef by_rows(KernelBody& body, const TileRef& tile) {
-  if (!tile.form.by_columns || tile.ir_cols == 1) return tile;
-  TileRef shape = tile;
-  shape.form = tile_form(MemSpace::Vec, tile.form.dtype, tile.ir_rows, tile.ir_cols);
-  return body.like(tile, shape);
 }
 
 bool expand(KernelBody& body, const OpCall& op) {
