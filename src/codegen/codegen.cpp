@@ -41,6 +41,14 @@ std::string namespace_name(std::string_view stem) {
   return name;
 }
 
+// Names that make, or a directive of the preprocessor, reads as they stand.
+bool is_plain_file_name(std::string_view stem) {
+  return !stem.empty() && stem[0] != '-' && std::all_of(stem.begin(), stem.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           c == '.' || c == '+' || static_cast<unsigned char>(c) >= 0x80;
+  });
+}
+
 std::string shown_source(const BuildOptions& options) {
   const std::string& source = options.source;
   if (source.empty()) return options.stem + ".pld";
@@ -67,6 +75,7 @@ class Generator {
     code_.name = std::string(program_->name.text());
     code_.stem = options_.stem;
     code_.ident = namespace_name(options_.stem);
+    code_.file_stem = is_plain_file_name(options_.stem) ? options_.stem : code_.ident;
     code_.file = places_.file();
     if (code_.name.empty()) code_.name = code_.ident;
     const std::uint32_t errors = diags_.error_count();
@@ -79,7 +88,7 @@ class Generator {
     out.push_back({"manifest.json", manifest_text(code_, options_, places_)});
     out.push_back({"host/host_orch.cpp", host_source_text(code_, places_)});
     out.push_back({"host/main.cpp", host_main_text(code_)});
-    out.push_back({"host/" + code_.ident + ".h", host_header_text(code_)});
+    out.push_back({"host/" + code_.file_stem + ".h", host_header_text(code_)});
     for (const ChipCode& chip : code_.chips) out.push_back({"chips/" + chip.ref.name + ".cpp", chip.text});
     for (const ChipCode& chip : code_.chips) {
       for (const KernelCode& kernel : chip.kernels) {

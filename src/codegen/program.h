@@ -30,13 +30,14 @@ struct ChipCode {
 struct ProgramCode {
   std::string name;   // of the program class
   std::string stem;   // as given
-  std::string ident;  // the stem as a C++ identifier: namespace and header name
+  std::string file_stem;  // of bin/ and the header: the stem, or `ident` if make would take it apart
+  std::string ident;  // the stem as a C++ identifier: namespace
   std::string file;   // of the source, as it may be shown
   std::vector<HostEntry> entries;
   std::vector<ChipCode> chips;
 };
 
-// host/<stem>.h, host/host_orch.cpp, host/main.cpp
+// host/<file_stem>.h, host/host_orch.cpp, host/main.cpp
 std::string host_header_text(const ProgramCode& program);
 std::string host_source_text(const ProgramCode& program, const Places& places);
 std::string host_main_text(const ProgramCode& program);

@@ -332,6 +332,11 @@ std::string explain(std::string_view name, std::string& guess) {
   for (const Fact& type : type_facts()) {
     if (type.name == leaf) return fmt::format("{}: a type\n\n{}\n", type.name, type.text);
   }
+  for (std::size_t i = 0; !pld && i < std::size(EnumNames<DType>::names); ++i) {
+    if (EnumNames<DType>::names[i] != leaf) continue;
+    return fmt::format("{}: a dtype, what one element is\n\n{} bits.\n\nexample: pl.Tensor[[8, 64], pl.{}]\n", leaf,
+                       bit_width(static_cast<DType>(i)), leaf);
+  }
   for (const Fact& target : kTargets) {
     if (target.name == name) return fmt::format("{}: a target of code generation\n\n{}\n", name, target.text);
   }
@@ -377,6 +382,9 @@ std::string explain(std::string_view name, std::string& guess) {
   for (const PassInfo& pass : all_passes()) names.push_back(pass.name);
   for (const OpInfo* op : all_ops()) names.push_back(op->name);
   for (const DiagInfo* kind : all_diags()) names.push_back(kind->id);
+  for (const Fact& type : type_facts()) names.push_back(type.name);
+  for (const EnumFact& e : enum_facts()) names.push_back(e.name);
+  for (const Fact& form : form_facts()) names.push_back(form.name);
   guess = closest(spelled, names);
   if (guess.empty()) guess = closest(name, names);
   return {};

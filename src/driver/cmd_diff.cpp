@@ -26,10 +26,11 @@ class DiffCommand : public Command {
   int run(Session& session) override {
     if (files_.size() != 2) return session.usage_error("diff takes two FILEs");
     Input a(files_[0], session.diag_options());
-    const int code = session.each({files_[1]}, [&](Input& b) {
+    bool met = false;
+    int code = session.each({files_[1]}, [&](Input& b) {
+      met = true;
       // The first file is read inside the guard of the second so that a crash in either is caught.
-      if (!session.load(a)) return static_cast<int>(kBadInput);
-      const bool read_a = session.read(a);
+      const bool read_a = session.load(a) && session.read(a);
       const bool read_b = session.read(b);
       if (!read_a || !read_b) return static_cast<int>(kBadInput);
       const auto found = differences(a.module.program, b.module.program, quiet_ ? 1 : limit_);
@@ -37,6 +38,8 @@ class DiffCommand : public Command {
       return static_cast<int>(found.empty() ? kFine : kCheckFailed);
     });
     session.show(a.diags);
+    const auto read = [&](Input& input) { return session.read(input) ? kFine : kBadInput; };
+    if (!met) code = worse(code, session.each({files_[0]}, read));  // its errors are said all the same
     return code;
   }
 

@@ -139,8 +139,16 @@ class ReduceCommand : public Command {
     error = !result.error.empty() ? result.error
             : interrupted()       ? std::string("it was interrupted")
             : result.timed_out    ? fmt::format("it took more than {} s", timeout_)
-                                  : fmt::format("exit code {}", result.exit_code);
+                                  : fmt::format("exit code {}{}", result.exit_code, last_words(result.err));
     return result.ok();
+  }
+
+  // What a command that cannot even start says, as the shell does of one that it does not find.
+  static std::string last_words(std::string_view err) {
+    while (!err.empty() && err.back() == '\n') err.remove_suffix(1);
+    constexpr std::size_t kLongest = 200;
+    const std::string_view line = err.substr(err.rfind('\n') + 1).substr(0, kLongest);
+    return line.empty() ? std::string() : fmt::format("; its last line on stderr: {}", line);
   }
 
   // `valid`: and whether it passes the verifiers of what is read.

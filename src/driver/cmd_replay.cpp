@@ -6,6 +6,7 @@
 #include "driver/session.h"
 #include "support/diag/driver.h"
 #include "support/version.h"
+#include "support/words.h"
 
 namespace pldc {
 namespace {
@@ -32,7 +33,7 @@ class ReplayCommand : public Command {
     session.show(input.diags);
     if (!good) return kBadInput;
     std::string words = "pldc";
-    for (const std::string& arg : record.args) words += " " + arg;
+    for (const std::string& arg : record.args) words += " " + quote_word(arg);
     session.log().info("{}: it ended with {}", words, record.what);
 
     Env env = session.env();

@@ -13,6 +13,7 @@
 #include "support/file.h"
 #include "support/interrupt.h"
 #include "support/process.h"
+#include "support/words.h"
 
 namespace pldc {
 namespace {
@@ -175,7 +176,7 @@ class RunCommand : public Command {
         if (option == args[i]) ++i;
         continue;
       }
-      all += ' ' + args[i];
+      all += ' ' + quote_word(args[i]);
     }
     return all;
   }

@@ -27,6 +27,7 @@ constexpr std::string_view kWhatKey = "# what: ";
 // What the signal handler needs, made beforehand: it may not allocate.
 struct Prepared {
   const char* path;
+  const char* other_path;  // if that cannot be written
   const char* header;
   std::size_t header_size;
   const char* text;
@@ -46,17 +47,26 @@ void put(int fd, const char* text, std::size_t size) {
 
 void put(int fd, const char* text) { put(fd, text, std::strlen(text)); }
 
-bool write_crash_file(const Prepared& p, const char* what, std::size_t what_size) {
-  const int fd = open(p.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) return false;
+// The path of what was written, null: nothing could be.
+const char* write_crash_file(const Prepared& p, const char* what, std::size_t what_size) {
+  const char* path = p.path;
+  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) {
+    path = p.other_path;
+    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  }
+  if (fd < 0) return nullptr;
   put(fd, p.header, p.header_size);
   put(fd, kWhatKey.data(), kWhatKey.size());
   put(fd, what, what_size);
   put(fd, "\n");
   put(fd, p.text, p.text_size);
   close(fd);
-  return true;
+  return path;
 }
+
+constexpr char kPleaseReport[] = "; please report it with the crash file ";
+constexpr char kNotWritten[] = "; please report it with the program and these options (no crash file could be written)";
 
 const char* name_of_signal(int signal) {
   switch (signal) {
@@ -79,9 +89,10 @@ const char* name_of_signal(int signal) {
   const char* what = name_of_signal(signal);
   put(2, "pldc: internal error: ");
   put(2, what);
-  if (armed != 0 && write_crash_file(prepared, what, std::strlen(what))) {
-    put(2, "; please report it with the crash file ");
-    put(2, prepared.path);
+  if (armed != 0) {
+    const char* path = write_crash_file(prepared, what, std::strlen(what));
+    put(2, path != nullptr ? kPleaseReport : kNotWritten);
+    if (path != nullptr) put(2, path);
   }
   put(2, "\n");
   _exit(3);
@@ -106,13 +117,14 @@ CrashScope::CrashScope(std::string directory, const std::vector<std::string>& ar
   if (!verify.empty()) header_ += fmt::format("{}{}\n", kVerifyKey, one_line(verify));
   header_ += fmt::format("{}{}\n", kInputKey, one_line(input_name));
   const std::uint64_t hash = hash_combine(hash_bytes(header_), hash_bytes(input_text));
-  if (access(directory.c_str(), W_OK) != 0) {
-    const char* temporary = std::getenv("TMPDIR");
-    directory = temporary != nullptr ? temporary : "/tmp";
-  }
-  path_ = fmt::format("{}/pldc-crash-{:016x}.pld", directory, hash);
+  const auto file_in = [&](const std::string& folder) {
+    return fmt::format("{}/pldc-crash-{:016x}.pld", folder, hash);
+  };
+  path_ = file_in(directory);
   if (path_.rfind("./", 0) == 0) path_.erase(0, 2);
-  prepared = {path_.c_str(), header_.data(), header_.size(), text_.data(), text_.size()};
+  const char* temporary = std::getenv("TMPDIR");
+  other_path_ = file_in(temporary != nullptr && temporary[0] != 0 ? temporary : "/tmp");
+  prepared = {path_.c_str(), other_path_.c_str(), header_.data(), header_.size(), text_.data(), text_.size()};
   armed = 1;
 }
 
@@ -120,9 +132,9 @@ CrashScope::~CrashScope() { armed = 0; }
 
 std::string CrashScope::write(std::string_view what) const {
   const std::string line = one_line(what);
-  const bool written = write_crash_file(prepared, line.data(), line.size());
-  return fmt::format("pldc: internal error: {}{}\n", line,
-                     written ? "; please report it with the crash file " + path_ : std::string());
+  const char* path = write_crash_file(prepared, line.data(), line.size());
+  return fmt::format("pldc: internal error: {}{}{}\n", line, path != nullptr ? kPleaseReport : kNotWritten,
+                     path != nullptr ? path : "");
 }
 
 bool read_crash_file(std::string_view text, CrashRecord& record, std::string& error) {

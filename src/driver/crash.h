@@ -24,6 +24,7 @@ class CrashScope {
  private:
   std::string header_;
   std::string path_;
+  std::string other_path_;  // where there may be no file in that folder
   std::string_view text_;
 };
 

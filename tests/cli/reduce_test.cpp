@@ -164,6 +164,8 @@ TEST_CASE("reduce: only programs that can be read, under the name of the input, 
   const Outcome slow = run_pldc({"reduce", "--timeout=1", "--test=sleep 20 #", file});
   CHECK(slow.code == 1);
   CHECK_THAT(slow.err, Contains("it took more than 1 s"));
+  CHECK_THAT(run_pldc({"reduce", "--test=no-such-command {}", file}).err,
+             Contains("exit code 127; its last line on stderr: ") && Contains("no-such-command"));
   CHECK(run_pldc({"reduce", file}).code == 2);
   CHECK(run_pldc({"reduce", "--test=true", "--timeout=0", file}).code == 2);
   CHECK(run_pldc({"reduce", "--test=true", file, file}).code == 2);

@@ -233,6 +233,16 @@ TEST_CASE("diff: names the path, exit 4") {
   CHECK(quiet.out.empty());
   CHECK(run_pldc({"diff", a, dir.path("none.pld")}).code == 1);
   CHECK(run_pldc({"diff", dir.path("none.pld"), a}).code == 1);
+  // What is wrong with one is said, whatever becomes of the other.
+  const std::string wrong = dir.write("wrong.pld", "@\n");
+  const std::string none = dir.path("none.pld");
+  for (const auto& pair : {std::pair(wrong, none), std::pair(none, wrong)}) {
+    const Outcome both = run_pldc({"diff", pair.first, pair.second});
+    CAPTURE(both.err);
+    CHECK(both.code == 1);
+    CHECK(contains(both.err, "wrong.pld:1:"));
+    CHECK(contains(both.err, "none.pld' cannot be read"));
+  }
 }
 
 TEST_CASE("list: text and JSON name the same things") {
@@ -253,7 +263,7 @@ TEST_CASE("list: text and JSON name the same things") {
 }
 
 TEST_CASE("explain: every pass, op and diagnostic") {
-  for (const std::string topic : {"passes", "ops", "diagnostics"}) {
+  for (const std::string topic : {"passes", "ops", "types", "enums", "forms", "diagnostics", "targets"}) {
     for (const auto& entry : nlohmann::json::parse(run_pldc({"list", topic, "--json"}).out)) {
       const std::string name = entry.contains("name") ? entry["name"] : entry["code"];
       const Outcome outcome = run_pldc({"explain", name});
@@ -275,6 +285,7 @@ TEST_CASE("explain: every pass, op and diagnostic") {
                                           {"pl.range", "pl.range: a sequential loop"},
                                           {"InOut", "pl.InOut: the direction"},
                                           {"pl.Tensor", "Tensor: a type"},
+                                          {"pl.FP32", "FP32: a dtype"},
                                           {"sim", "sim: a target"}}) {
     const Outcome outcome = run_pldc({"explain", name});
     CAPTURE(name, outcome.out, outcome.err);
@@ -282,6 +293,7 @@ TEST_CASE("explain: every pass, op and diagnostic") {
     CHECK(outcome.out.rfind(start, 0) == 0);
   }
   CHECK(contains(run_pldc({"explain", "pld.notify"}).out, "Set"));  // values of an enum
+  CHECK(contains(run_pldc({"explain", "Tenser"}).err, "did you mean 'Tensor'?"));
 }
 
 TEST_CASE("completions: valid shell that knows options and subcommands") {

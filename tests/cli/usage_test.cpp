@@ -415,6 +415,14 @@ TEST_CASE("crashes: a file with input and options, one line on stderr, exit 3") 
     // The crash file is itself a program: the header is comments.
     CHECK(run_pldc({"check", crashes.path(names.front())}).code == 0);
   }
+  // Where nobody, not even root, can make a file it goes to the folder for temporary files.
+  const Outcome other = run_pldc({"check", "--crash=check", file}, {}, "/proc");
+  CHECK(other.code == 3);
+  const std::size_t at = other.err.find("/pldc-crash-");
+  CAPTURE(other.err);
+  REQUIRE(at != std::string::npos);
+  const std::string path = other.err.substr(other.err.rfind(' ') + 1);
+  CHECK(std::filesystem::remove(path.substr(0, path.size() - 1)));
 }
 
 #ifndef PLDC_SANITIZED

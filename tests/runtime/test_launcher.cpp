@@ -242,6 +242,10 @@ TEST_CASE("wrong parameters") {
   check("--random --in acc=@x.npy", "parameter acc takes FP32 [4]", "2 axes, not 1");
   check("--in xs=@x2.npy --in n=@n.npy", "dim NR is 3 in", "but NR is 2 in");
   check("--random --scalar k=abc", "parameter k takes FP32, not 'abc'", "demo.pld:12:5");
+  for (const char* large : {"1e39", "-1e400"})
+    check(std::string("--random --scalar k=") + large, "parameter k takes FP32, not '", "': it is too large");
+  for (const char* good : {"inf", "-inf", "nan", "3.4e38", "1e-400"})
+    CHECK(s.run(std::string("--entry=scale --random --scalar k=") + good).code == 0);
   check("--in xs=@x.npy --in n=@n.npy --scalar k=1", "parameter acc (FP32 [4]) has no value",
         "demo.pld:14:5");
   check("--random --expect ys=@x5.npy", "parameter ys takes FP32 [NR, 4]", "axis 1 is 5");

@@ -1,6 +1,8 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
 // .npy files: round trips, files as numpy writes them, hostile files.
+#include <fcntl.h>
+
 #include <cstdlib>
 #include <fstream>
 
@@ -95,6 +97,37 @@ TEST_CASE("variants of the header") {
   two.insert(10, std::string(2, '\0'));
   put(path, two + "abc");
   CHECK(pld::npy::read(path).data.size() == 3);
+}
+
+TEST_CASE("standard streams are read and written through what is open already") {
+  TemporaryDirectory dir;
+  const int32_t x[2] = {1, 2};
+  const std::string one = string(pld::npy::encode(pld::i32, {2}, x, 8));
+  const std::string two = string(pld::npy::encode(pld::i32, {1}, x, 4));
+  const std::string path = dir.file("stdin");
+  put(path, one + two);
+  const int before = dup(0);
+  REQUIRE(std::freopen(path.c_str(), "rb", stdin) != nullptr);
+  CHECK(pld::npy::read("-").shape == std::vector<int64_t>{2});
+  CHECK(pld::npy::read("-").shape == std::vector<int64_t>{1});
+  CHECK_THAT(error_of("-"), Contains("<stdin>: is not a .npy file"));
+  dup2(before, 0);
+  close(before);
+
+  // As /dev/stdout, of which the file was replaced by another program.
+  const std::string log = dir.file("log");
+  put(log, "before\n");
+  const int fd = open(log.c_str(), O_WRONLY | O_APPEND);
+  const std::string link = dir.file("link");
+  REQUIRE(symlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), link.c_str()) == 0);
+  pld::npy::write_file(link.c_str(), "after\n");
+  std::ifstream in(log);
+  CHECK(std::string(std::istreambuf_iterator<char>(in), {}) == "before\nafter\n");
+  REQUIRE(unlink(log.c_str()) == 0);
+  pld::npy::write_file(link.c_str(), "lost\n");
+  struct stat info {};
+  CHECK((lstat(link.c_str(), &info) == 0 && S_ISLNK(info.st_mode)));
+  close(fd);
 }
 
 TEST_CASE("hostile and foreign files") {

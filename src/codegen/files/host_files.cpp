@@ -148,7 +148,7 @@ std::string host_header_text(const ProgramCode& program) {
 std::string host_source_text(const ProgramCode& program, const Places& places) {
   CppText out;
   out.comment(fmt::format("Host orchestration of {} ({}).", program.name, program.file));
-  out.raw(fmt::format("#include \"{}.h\"", program.ident));
+  out.raw(fmt::format("#include \"{}.h\"", program.file_stem));
   out.line();
   bool workers = false;
   for (const HostEntry& entry : program.entries) {

@@ -73,14 +73,6 @@ build/mpi.o: override CXX := OMPI_CXX="$(CXX)" MPICH_CXX="$(CXX)" $(MPICXX)
 }  // namespace
 
 std::string makefile_text(const ProgramCode& program, bool mpi, std::uint64_t hash) {
-  // File names that make would take apart are replaced by the identifier.
-  bool plain = !program.stem.empty() && program.stem[0] != '-';
-  for (const char c : program.stem) {
-    const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      c == '_' || c == '-' || c == '.' || c == '+';
-    plain = plain && good;
-  }
-  const std::string name = plain ? program.stem : program.ident;
   std::string objects = mpi ? "  build/mpi.o \\\n" : "";
   objects +=
       "  build/runtime.o \\\n  build/watch.o \\\n  build/launcher.o \\\n";  // the longest compilations first
@@ -93,7 +85,7 @@ std::string makefile_text(const ProgramCode& program, bool mpi, std::uint64_t ha
   objects += "  build/host/host_orch.o\n";
   const auto only_mpi = [mpi](std::string text) { return mpi ? text : std::string(); };
   return fmt::format(
-      kText, fmt::arg("name", name), fmt::arg("objects", objects),
+      kText, fmt::arg("name", program.file_stem), fmt::arg("objects", objects),
       fmt::arg("mpi_names", only_mpi(fmt::format("MPICXX ?= mpicxx\nPLD_PROGRAM_HASH := {:#018x}\n", hash))),
       fmt::arg("mpi_flags", only_mpi(" -DPLD_TARGET_MPI")),
       fmt::arg("mpi_hash", only_mpi(",-DPLD_PROGRAM_HASH=$(PLD_PROGRAM_HASH)ULL")),

@@ -244,16 +244,21 @@ inline Text describe(const Text& descr) {
   return "dtype '" + shown + "'";
 }
 
-// Reads a file. The data has exactly the bytes that the header asks for.
-inline Values read(const Text& path) {
-  impl::File file(std::fopen(path.c_str(), "rb"));
-  if (file.f == nullptr) impl::bad(path, Text("cannot be read: ") + std::strerror(errno));
+// Reads a file, "-" is standard input, where several arrays may follow each other. The data has exactly the bytes that the
+// header asks for.
+inline Values read(const Text& file_name) {
+  const bool standard = file_name == "-";
+  const Text path = standard ? Text("<stdin>") : file_name;
+  const impl::File opened(standard ? nullptr : std::fopen(path.c_str(), "rb"));
+  FILE* const file = standard ? stdin : opened.f;
+  if (file == nullptr) impl::bad(path, Text("cannot be read: ") + std::strerror(errno));
   struct stat info {};
-  if (fstat(fileno(file.f), &info) != 0 || S_ISDIR(info.st_mode))
+  if (fstat(fileno(file), &info) != 0 || S_ISDIR(info.st_mode))
     impl::bad(path, "cannot be read: is a directory");
+  const bool whole = S_ISREG(info.st_mode) && !standard;  // the size is known
 
   unsigned char head[12];
-  if (std::fread(head, 1, 10, file.f) != 10 || std::memcmp(head, "\x93NUMPY", 6) != 0) {
+  if (std::fread(head, 1, 10, file) != 10 || std::memcmp(head, "\x93NUMPY", 6) != 0) {
     impl::bad(path, "is not a .npy file: it does not begin with \\x93NUMPY");
   }
   if ((head[6] != 1 && head[6] != 2) || head[7] != 0) {
@@ -262,13 +267,13 @@ inline Values read(const Text& path) {
   }
   uint64_t length = static_cast<uint64_t>(head[8]) | static_cast<uint64_t>(head[9]) << 8;
   if (head[6] == 2) {
-    if (std::fread(head + 10, 1, 2, file.f) != 2) impl::bad(path, "ends inside of its header");
+    if (std::fread(head + 10, 1, 2, file) != 2) impl::bad(path, "ends inside of its header");
     length |= static_cast<uint64_t>(head[10]) << 16 | static_cast<uint64_t>(head[11]) << 24;
   }
   if (length > (1u << 20))
     impl::bad(path, "has a header of " + decimal(length) + " bytes; at most 1048576 are read");
   Text header(length, '\0');
-  if (std::fread(header.data(), 1, length, file.f) != length) impl::bad(path, "ends inside of its header");
+  if (std::fread(header.data(), 1, length, file) != length) impl::bad(path, "ends inside of its header");
 
   Values a;
   impl::HeaderParser(path, header).parse(a);
@@ -288,7 +293,7 @@ inline Values read(const Text& path) {
   }
   if (empty) bytes = 0;
   const uint64_t at = 10u + (head[6] == 2 ? 2u : 0u) + length;
-  if (S_ISREG(info.st_mode) && static_cast<uint64_t>(info.st_size) != at + bytes) {
+  if (whole && static_cast<uint64_t>(info.st_size) != at + bytes) {
     impl::bad(path, "has " + decimal(static_cast<uint64_t>(info.st_size) - at) +
                         " bytes of data; its shape takes " + decimal(bytes));
   }
@@ -296,9 +301,9 @@ inline Values read(const Text& path) {
   while (a.data.size() < bytes) {
     const size_t old = a.data.size();
     const size_t step =
-        static_cast<size_t>(bytes - old < (16u << 20) || S_ISREG(info.st_mode) ? bytes - old : (16u << 20));
+        static_cast<size_t>(bytes - old < (16u << 20) || whole ? bytes - old : (16u << 20));
     a.data.resize(old + step);
-    if (std::fread(a.data.data() + old, 1, step, file.f) != step) {
+    if (std::fread(a.data.data() + old, 1, step, file) != step) {
       impl::bad(path, "ends early; its shape takes " + decimal(bytes) + " bytes of data");
     }
   }
@@ -341,9 +346,41 @@ inline bool same_file(const Text& a, const Text& b) {
          x.st_ino == y.st_ino;
 }
 
+// The descriptor of this process that a path stands for, as /dev/stdout and /dev/fd/3 do; -1: none. Its file may have lost
+// its name, or be open for appending: only what is open already is what the caller means.
+inline int own_descriptor(const Text& file) {
+  char own[PATH_MAX], parent[PATH_MAX], to[PATH_MAX];
+  if (realpath("/proc/self/fd", own) == nullptr) return -1;
+  Text path = file;
+  for (int links = 0; links < 40; ++links) {
+    size_t name = 0;
+    for (size_t at = path.find('/'); at != Text::npos; at = path.find('/', at + 1)) name = at + 1;
+    if (realpath(name == 0 ? "." : path.substr(0, name).c_str(), parent) == nullptr) return -1;
+    if (std::strcmp(parent, own) == 0) {
+      char* end = nullptr;
+      const long n = std::strtol(path.c_str() + name, &end, 10);
+      return name < path.size() && *end == 0 && n >= 0 && n < INT_MAX ? static_cast<int>(n) : -1;
+    }
+    const ssize_t size = readlink(path.c_str(), to, sizeof to);
+    if (size <= 0 || size == static_cast<ssize_t>(sizeof to)) return -1;
+    const Text next(to, static_cast<size_t>(size));
+    path = to[0] == '/' ? next : Text(parent) + "/" + next;
+  }
+  return -1;
+}
+
 // Writes text to a file: under another name first, then renamed. A file that has this text already is left
 // alone; what is not a regular file (a pipe, /dev/null) is written directly.
 inline void write_file(const Text& path, const Text& content) {
+  if (const int open_already = own_descriptor(path); open_already >= 0) {
+    std::fflush(nullptr);  // what was printed comes first
+    for (size_t at = 0; at < content.size();) {
+      const ssize_t put = ::write(open_already, content.data() + at, content.size() - at);
+      if (put < 0 && errno != EINTR) impl::bad(path, Text("cannot be written: ") + std::strerror(errno));
+      if (put > 0) at += static_cast<size_t>(put);
+    }
+    return;
+  }
   Text target = path;
   struct stat info {};
   const bool exists = stat(path.c_str(), &info) == 0;

@@ -334,6 +334,10 @@ class Program {
       const double v = std::strtod(value.c_str(), &end);
       if (end == value.c_str() || *end != 0) throw Error(takes);
       fill::store(p.dtype, v, &bits);
+      // The type's conversion makes of what is too large an infinity or its largest value.
+      const double size = __builtin_fabs(v), kept = __builtin_fabs(fill::load(p.dtype, &bits));
+      const bool overflow = __builtin_isinf(v) ? errno == ERANGE : size > 1 && !(kept < 2 * size && size < 2 * kept);
+      if (overflow) throw Error(takes + ": it is too large");
       return bits;
     }
     const bool is_signed = p.dtype == i8 || p.dtype == i16 || p.dtype == i32 || p.dtype == i64;
