@@ -44,8 +44,8 @@ std::string namespace_name(std::string_view stem) {
 // Names that make, or a directive of the preprocessor, reads as they stand.
 bool is_plain_file_name(std::string_view stem) {
   return !stem.empty() && stem[0] != '-' && std::all_of(stem.begin(), stem.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-           c == '.' || c == '+' || static_cast<unsigned char>(c) >= 0x80;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.' || c == '+' || static_cast<unsigned char>(c) >= 0x80;
   });
 }
 

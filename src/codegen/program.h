@@ -28,11 +28,11 @@ struct ChipCode {
 };
 
 struct ProgramCode {
-  std::string name;   // of the program class
-  std::string stem;   // as given
+  std::string name;       // of the program class
+  std::string stem;       // as given
   std::string file_stem;  // of bin/ and the header: the stem, or `ident` if make would take it apart
-  std::string ident;  // the stem as a C++ identifier: namespace
-  std::string file;   // of the source, as it may be shown
+  std::string ident;      // the stem as a C++ identifier: namespace
+  std::string file;       // of the source, as it may be shown
   std::vector<HostEntry> entries;
   std::vector<ChipCode> chips;
 };

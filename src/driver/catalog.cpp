@@ -334,8 +334,8 @@ std::string explain(std::string_view name, std::string& guess) {
   }
   for (std::size_t i = 0; !pld && i < std::size(EnumNames<DType>::names); ++i) {
     if (EnumNames<DType>::names[i] != leaf) continue;
-    return fmt::format("{}: a dtype, what one element is\n\n{} bits.\n\nexample: pl.Tensor[[8, 64], pl.{}]\n", leaf,
-                       bit_width(static_cast<DType>(i)), leaf);
+    return fmt::format("{}: a dtype, what one element is\n\n{} bits.\n\nexample: pl.Tensor[[8, 64], pl.{}]\n",
+                       leaf, bit_width(static_cast<DType>(i)), leaf);
   }
   for (const Fact& target : kTargets) {
     if (target.name == name) return fmt::format("{}: a target of code generation\n\n{}\n", name, target.text);

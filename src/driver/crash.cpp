@@ -66,7 +66,8 @@ const char* write_crash_file(const Prepared& p, const char* what, std::size_t wh
 }
 
 constexpr char kPleaseReport[] = "; please report it with the crash file ";
-constexpr char kNotWritten[] = "; please report it with the program and these options (no crash file could be written)";
+constexpr char kNotWritten[] =
+    "; please report it with the program and these options (no crash file could be written)";
 
 const char* name_of_signal(int signal) {
   switch (signal) {

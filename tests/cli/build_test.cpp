@@ -140,14 +140,18 @@ TEST_CASE("build: --list-outputs names every file and writes none") {
 
 TEST_CASE("build: files are named as the program is, unless make would take the name apart") {
   const TempDir dir;
-  for (const auto& [file, name] : std::map<std::string, std::string>{
-           {"my-prog", "my-prog"}, {"1.0+x", "1.0+x"}, {"int", "int"}, {"\xc3\xa9", "\xc3\xa9"}, {"a b$", "a_b"}}) {
+  for (const auto& [file, name] : std::map<std::string, std::string>{{"my-prog", "my-prog"},
+                                                                     {"1.0+x", "1.0+x"},
+                                                                     {"int", "int"},
+                                                                     {"\xc3\xa9", "\xc3\xa9"},
+                                                                     {"a b$", "a_b"}}) {
     const std::string source = dir.write(file + ".pld", content(sample("scale_add")));
     const Outcome list = run_pldc({"build", "--list-outputs", source, "-o", "o"});
     CAPTURE(file, list.out, list.err);
     for (const std::string& path : {"o/bin/" + name, "o/bin/lib" + name + ".a", "o/host/" + name + ".h"})
       CHECK(contains("\n" + list.out, "\n" + path + "\n"));
-    CHECK(contains(run_pldc({"build", "--emit=host", "-o", "-", source}).out, "#include \"" + name + ".h\"\n"));
+    CHECK(
+        contains(run_pldc({"build", "--emit=host", "-o", "-", source}).out, "#include \"" + name + ".h\"\n"));
   }
 }
 

@@ -300,8 +300,7 @@ inline Values read(const Text& file_name) {
   // Grow with the data that is there, so that a false header of a pipe does not ask for terabytes.
   while (a.data.size() < bytes) {
     const size_t old = a.data.size();
-    const size_t step =
-        static_cast<size_t>(bytes - old < (16u << 20) || whole ? bytes - old : (16u << 20));
+    const size_t step = static_cast<size_t>(bytes - old < (16u << 20) || whole ? bytes - old : (16u << 20));
     a.data.resize(old + step);
     if (std::fread(a.data.data() + old, 1, step, file) != step) {
       impl::bad(path, "ends early; its shape takes " + decimal(bytes) + " bytes of data");

@@ -336,7 +336,8 @@ class Program {
       fill::store(p.dtype, v, &bits);
       // The type's conversion makes of what is too large an infinity or its largest value.
       const double size = __builtin_fabs(v), kept = __builtin_fabs(fill::load(p.dtype, &bits));
-      const bool overflow = __builtin_isinf(v) ? errno == ERANGE : size > 1 && !(kept < 2 * size && size < 2 * kept);
+      const bool overflow =
+          __builtin_isinf(v) ? errno == ERANGE : size > 1 && !(kept < 2 * size && size < 2 * kept);
       if (overflow) throw Error(takes + ": it is too large");
       return bits;
     }
