@@ -61,6 +61,7 @@ class CheckCommand : public Command {
     return session.each(files_, [&](Input& input) {
       if (!session.read(input)) return static_cast<int>(kBadInput);
       bool valid = verify_written(input.module.program, input.diags);
+      if (valid) find_input_writes(input.module.program, input.diags);
       for (const Property property : properties_named(properties_)) {
         valid = verify_for_any_backend(property, input.module.program, input.diags) && valid;
       }

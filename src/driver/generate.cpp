@@ -53,6 +53,7 @@ bool generate_tree(Session& session, Input& input, const Pipeline& pipeline, con
   };
   const RunResult result = run_pipeline(session, input, pipeline, passes, callbacks);
   if (result.program == nullptr) return false;
+  find_input_writes(input.module.program, input.diags);
   Module module = input.module;
   module.program = result.program;
   ir = session.print_text(input, module, session.print_options_for(module, false));

@@ -99,5 +99,8 @@ bool verify_input(const Program* program, DiagSink& diags);
 // The same, and what every text has that a person or a pass writes: it is asked of what is read, not of what passes leave
 // behind in between.
 bool verify_written(const Program* program, DiagSink& diags);
+// Warns of writes into parameters that stay inputs through all passes. For a program that verify_written accepts, once:
+// the passes do not ask.
+void find_input_writes(const Program* program, DiagSink& diags);
 
 }  // namespace pldc

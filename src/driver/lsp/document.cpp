@@ -43,7 +43,7 @@ Analysis::Analysis(const std::string& name, const std::string& text, DiagOptions
     : file(sources.add(name, text)), diags(std::move(options)) {
   module = parse_noting_names(*file, context, diags, names);
   readable = module.program != nullptr && !diags.has_errors();
-  if (readable) verify_written(module.program, diags);
+  if (readable && verify_written(module.program, diags)) find_input_writes(module.program, diags);
   const bool full = diags.full();
   const std::uint32_t count = diags.error_count();
   diagnostics = diags.take();
