@@ -26,7 +26,8 @@ using Outputs = std::unordered_map<const Function*, std::vector<bool>>;
 // a variable counts only if all its values are of one parameter.
 class Memory {
  public:
-  Memory(const Program* program, const Outputs& outputs, const Function* f) : program_(program), outputs_(outputs) {
+  Memory(const Program* program, const Outputs& outputs, const Function* f)
+      : program_(program), outputs_(outputs) {
     for (std::size_t i = 0; i < f->params.size(); ++i) {
       if (is_plain_tensor(f->params[i].var->type)) meet(f->params[i].var, static_cast<int>(i));
     }
@@ -71,8 +72,9 @@ class Memory {
     if (call == nullptr || !call->is_op()) return written_argument(value);
     const Effects& effects = op_info(call->op).effects;
     const int from = effects.result_aliases >= 0 ? effects.result_aliases : effects.result_view_of;
-    return from >= 0 && static_cast<std::size_t>(from) < call->args.size() ? call->args[static_cast<std::size_t>(from)]
-                                                                           : nullptr;
+    return from >= 0 && static_cast<std::size_t>(from) < call->args.size()
+               ? call->args[static_cast<std::size_t>(from)]
+               : nullptr;
   }
 
   // A function that writes one tensor usually returns it.
@@ -93,7 +95,8 @@ class Memory {
   void tuples(Body body) {
     walk_stmts(body, [&](const Stmt* s) {
       const auto* assign = dyn<AssignStmt>(s);
-      if (assign != nullptr && dyn<TupleType>(assign->var->type) != nullptr) tuples_[assign->var] = assign->value;
+      if (assign != nullptr && dyn<TupleType>(assign->var->type) != nullptr)
+        tuples_[assign->var] = assign->value;
     });
   }
 
@@ -155,7 +158,7 @@ class Memory {
 // One place that may write a parameter.
 struct Write {
   int param;
-  bool raises;                       // the passes declare the parameter an output
+  bool raises;  // the passes declare the parameter an output
   Span place;
   const Function* callee = nullptr;  // null: an operation, which does write
   std::size_t callee_param = 0;
@@ -177,9 +180,8 @@ class Writes {
       });
       if (s->kind == StmtKind::For || s->kind == StmtKind::While) {
         // What a loop binds anew becomes a carry of it.
-        for_each_body(s, [&](Body inner) {
-          walk_stmts(inner, [&](const Stmt* in_loop) { bind(in_loop, kernel); });
-        });
+        for_each_body(
+            s, [&](Body inner) { walk_stmts(inner, [&](const Stmt* in_loop) { bind(in_loop, kernel); }); });
       }
       const auto* scope = dyn<ScopeStmt>(s);
       const bool enters = kernel == nullptr && scope != nullptr && scope->scope == ScopeKind::InCore;
@@ -269,9 +271,11 @@ class InputWrites {
     for (const Write& write : writes_.at(f)) {
       const Param& param = f->params[static_cast<std::size_t>(write.param)];
       const bool writes = write.callee == nullptr || written_.at(write.callee)[write.callee_param];
-      if (!writes || outputs[static_cast<std::size_t>(write.param)] || !reported.insert(write.param).second) continue;
+      if (!writes || outputs[static_cast<std::size_t>(write.param)] || !reported.insert(write.param).second)
+        continue;
       diags.report<diag::input_written>(write.place, param.var->name.text(), f->name.text())
-          .note(param.var->span.valid() ? param.var->span : f->name_span, "an input, since it is neither pl.Out nor pl.InOut")
+          .note(param.var->span.valid() ? param.var->span : f->name_span,
+                "an input, since it is neither pl.Out nor pl.InOut")
           .help("declare the parameter with pl.Out[...], or pl.InOut[...] if its old contents are read, too");
     }
   }
