@@ -27,6 +27,12 @@ bool calls_get_block_idx(Body body) {
   return found;
 }
 
+// The pair of hints is a fixed point: "h" names the carrier, "h_spmd" the scope around it (format.md 2.7.5).
+std::string_view hint_of_carrier(std::string_view scope_hint) {
+  return ends_with(scope_hint, kSpmdSuffix) ? scope_hint.substr(0, scope_hint.size() - kSpmdSuffix.size())
+                                            : scope_hint;
+}
+
 const AssignStmt* leading_call(Body body, OpId op) {
   if (body.empty()) return nullptr;
   const auto* assign = dyn<AssignStmt>(body[0]);
@@ -80,16 +86,9 @@ bool Reader::read_spmd(Block& block, const Token& first, const Token* loop_name,
     c.split = o.split;
     c.body = list;
     if (o.slot_num) c.attrs = ctx_.list({Attr{ctx_.name("slot_num"), AttrValue::of_int(*o.slot_num)}});
-    // The pair of hints is a fixed point: "h" names the carrier, "h_spmd" the scope around it
-    // (format.md 2.7.5).
-    if (!o.name_hint.empty()) {
-      if (ends_with(o.name_hint, kSpmdSuffix)) {
-        c.name_hint = o.name_hint.substr(0, o.name_hint.size() - kSpmdSuffix.size());
-      } else {
-        c.name_hint = o.name_hint;
-        if (authoring_) n.name_hint = ctx_.text(std::string(o.name_hint) + std::string(kSpmdSuffix));
-      }
-    }
+    c.name_hint = hint_of_carrier(o.name_hint);
+    if (authoring_ && !o.name_hint.empty() && c.name_hint == o.name_hint)
+      n.name_hint = ctx_.text(std::string(o.name_hint) + std::string(kSpmdSuffix));
     n.body = ctx_.list({make_scope(c)});
   } else {
     n.body = list;
@@ -163,6 +162,7 @@ void Writer::spmd(const ScopeStmt& s, std::string_view yield_names) {
   const ScopeStmt* carrier = s.body.size() == 1 ? dyn_scope(s.body[0], ScopeKind::InCore) : nullptr;
   bool plain_carrier = true;  // nothing is lost if the carrier's header is not printed
   if (carrier != nullptr && dump) {
+    plain_carrier = hint_of_carrier(s.name_hint) == carrier->name_hint;
     for (const Attr& attr : carrier->attrs) {
       const std::string_view key = attr.key.text();
       plain_carrier = plain_carrier && (key == "slot_num" || key.substr(0, 12) == "cache_policy");

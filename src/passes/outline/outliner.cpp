@@ -5,6 +5,7 @@
 #include "ir/rewrite.h"
 #include "passes/control_flow/jumps.h"
 #include "passes/outline/kernel_body.h"
+#include "passes/outline/tuple_elements.h"
 #include "passes/outline/uses.h"
 #include "support/diag/pass.h"
 
@@ -493,8 +494,10 @@ const Function* Outliner::run(const Function* f) {
   bool any = false;
   walk_stmts(f->body, [&](const Stmt* s) { any = any || dyn_scope(s, kind_.scope) != nullptr; });
   if (!any) return f;
+  NamePool names(f);
+  f = elements_before_scopes(env_.ir, f, kind_.scope, names);
   auto locals = locals_of(f);
-  return ScopeRewriter(*this, locals, std::string(f->name.text()), NamePool(f)).function(f);
+  return ScopeRewriter(*this, locals, std::string(f->name.text()), std::move(names)).function(f);
 }
 
 void Outliner::add(const Function* f) {

@@ -105,5 +105,5 @@ TEST_CASE("what a formatter does to single forms") {
   reads_as("if (\n    n < 3\n    and n > 1\n):\n    return", "if n < 3 and n > 1:\n    return", n);
   reads_as("return (\n    n,\n)", "return n", n);
   reads_as("with pl.at(\n    level=pl.Level.CORE_GROUP,\n    deps=[\n        n,\n    ],\n):\n    return",
-           "with pl.at(level=pl.Level.CORE_GROUP, deps=[n]):\n    return", n);
+           "with pl.at(level=pl.Level.CORE_GROUP, deps=[n]):\n    return", "n: pl.Scalar[pl.TASK_ID]");
 }

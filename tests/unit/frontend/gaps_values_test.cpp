@@ -208,6 +208,15 @@ TEST_CASE("G11 what a scope's text does not show is rebuilt with its defaults") 
                                "pl.tile.get_block_idx()"));
 }
 
+TEST_CASE("G11 a carrier whose name does not follow from its scope's is written out") {
+  for (const char* const hint : {"", ", name_hint=\"a\"", ", name_hint=\"a_spmd\""}) {
+    const std::string text = std::string("with pl.spmd(4") + hint +
+                             "):\n    with pl.at(level=pl.Level.CORE_GROUP, name_hint=\"mixed\"):\n"
+                             "        b: pl.Scalar[pl.INDEX] = pl.tile.get_block_idx()";
+    unchanged(text);
+  }
+}
+
 TEST_CASE("G12 comments of the binding that a header shows are not printed") {
   Built b;
   const auto comments = b.context.list<std::string_view>({"why"});

@@ -216,3 +216,13 @@ TEST_CASE("outline: names and functions stay linear in a long function") {
   const std::string text = outlined(function("main", body + "return " + last));
   CHECK_THAT(text, Contains("a1999: T = self.main_incore_1999(a1998)\n        return a1999"));
 }
+
+TEST_CASE("outline: a scope takes elements of a tuple, not the tuple") {
+  const std::string text =
+      outlined(function("main", "r__ssa_v0: pl.Tuple[" + kT + ", " + kT +
+                                    "] = [x__ssa_v0, o__ssa_v0]\n"
+                                    "with AT):\n    a: T = pl.tensor.sub(r__ssa_v0[1], r__ssa_v0[0])\n"
+                                    "    b: T = pl.tensor.add(a, r__ssa_v0[1])\nreturn b"));
+  CHECK_THAT(text, Contains("r__tmp_v0: T = r__ssa_v0[1]\n        r__tmp_v1: T = r__ssa_v0[0]\n"));
+  CHECK_THAT(text, Contains("self.main_incore_0(r__tmp_v0, r__tmp_v1)"));
+}
