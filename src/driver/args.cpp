@@ -54,6 +54,18 @@ const CLI::Option* option_of(const CLI::App& app, const std::string& word) {
   return app.get_option_no_throw(word.substr(0, 2));
 }
 
+// "--cxxflags=$CXXFLAGS" of a Makefile, where it is not set. Elsewhere such a variable is a slip: what it should have
+// named would be left out without a word.
+bool may_be_empty(const CLI::Option& option) { return option.check_lname("cxxflags"); }
+
+ParseFailure empty_value(const std::string& option) {
+  ParseFailure failure;
+  failure.failed = true;
+  failure.message = "option '" + option + "' is given an empty value";
+  failure.help = "leave it out for its default";
+  return failure;
+}
+
 bool takes_next_word(const CLI::App& app, const std::string& word) {
   const CLI::Option* option = option_of(app, word);
   if (option == nullptr || option->get_items_expected_min() == 0) return false;
@@ -136,11 +148,9 @@ ParseFailure parse_options(CLI::App& app, const std::vector<std::string>& args) 
     if (word->size() > 3 && word->substr(0, 2) == "--" && word->find('=') == word->size() - 1) {
       // The parser would take the next word for the value that is empty here.
       const CLI::Option* option = option_of(app, *word);
-      if (*word == "--cxxflags=") continue;  // "--cxxflags=$CXXFLAGS" of a Makefile, where it is not set
+      if (option != nullptr && may_be_empty(*option)) continue;
       if (option != nullptr && option->get_items_expected_min() != 0) {
-        failure.failed = true;
-        failure.message = "option '" + word->substr(0, word->size() - 1) + "' is given an empty value";
-        return failure;
+        return empty_value(word->substr(0, word->size() - 1));
       }
     }
     words.push_back(*word);
@@ -149,6 +159,12 @@ ParseFailure parse_options(CLI::App& app, const std::vector<std::string>& args) 
   try {
     app.allow_extras();
     app.parse(reversed);
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->get_positional() || may_be_empty(*option)) continue;
+      for (const std::string& value : option->results()) {
+        if (value.empty()) return empty_value(spelled(option->get_name()));
+      }
+    }
     const std::vector<std::string> extras = app.remaining();
     if (extras.empty()) return failure;
     failure.failed = true;

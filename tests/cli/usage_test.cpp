@@ -188,6 +188,30 @@ TEST_CASE("wrong command lines: exit 2, stdout empty, a message with a code") {
   }
 }
 
+TEST_CASE("an empty value names no file") {
+  const TempDir dir;
+  const std::string file = dir.write("f.pld", kScale);
+  const std::vector<std::pair<std::string, Words>> options = {
+      {"opt", {"-o", "--output", "--dump-dir", "--stop-after"}},
+      {"build", {"-o", "-MF", "-MT", "--cxx", "--entry"}},
+      {"run", {"--build-dir", "--trace", "--in", "--out", "--expect", "--after"}},
+      {"fmt", {"-o", "-io"}},
+      {"trace", {"-o", "--output"}},
+      {"reduce", {"-o", "--test"}},
+  };
+  for (const auto& [command, names] : options) {
+    for (const std::string& name : names) {
+      const Outcome outcome = run_pldc({command, name, "", file});
+      CAPTURE(command, name, outcome.err);
+      CHECK(outcome.code == 2);
+      CHECK(outcome.out.empty());
+      CHECK(contains(outcome.err, "is given an empty value [PLD0904]"));
+      if (name.rfind("--", 0) == 0) CHECK(run_pldc({command, name + "=", file}).err == outcome.err);
+    }
+  }
+  CHECK(run_pldc({"build", "--emit=ir", "--cxxflags", "", "-o", "-", file}).code == 0);
+}
+
 TEST_CASE("--ranks: one limit wherever it is taken") {
   for (const std::string command : {"check", "run", "trace"}) {
     for (const std::string ranks : {"0", "1025", "999999999", "x"}) {

@@ -165,7 +165,7 @@ TEST_CASE("help, unknown options") {
   CHECK(help.code == 0);
   CHECK_THAT(help.out, Contains("xs") && Contains("FP32 [NR, 4]") && Contains("--expect"));
   for (const char* bad :
-       {"--nothing", "file.npy", "--ranks", "--ranks 0", "--ranks two", "--ranks 1025", "--in x", "--in =f",
+       {"--nothing", "file.npy", "--ranks", "--ranks 0", "--ranks two", "--ranks 1025", "--out=", "--trace=", "--in x", "--in =f",
         "--repeat 0", "--check=all", "--schedule=any", "--seed 1", "--schedules=2", "--rtol=-1"}) {
     const Result r = s.run(bad);
     CAPTURE(bad, r.err);

@@ -136,6 +136,7 @@ Options parse_options(int argc, char** argv) {
         value = argv[++i];
         has_value = true;
       }
+      if (value.empty()) throw UsageError{option + " is given an empty value"};
       return value;
     };
     if (option == "--ranks") {
