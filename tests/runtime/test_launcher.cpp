@@ -85,6 +85,13 @@ constexpr pld::ParamInfo kExpressions[] = {{"b", pld::Dir::in, pld::f32, false, 
                                            {"n", pld::Dir::inout, pld::f32, false, kN1, {43, 5}}};
 constexpr pld::DimInfo kFour[] = {{4, nullptr, true}, {2}};
 constexpr pld::ParamInfo kFixed[] = {{"x", pld::Dir::in, pld::f32, false, kFour, {20, 5}}};
+constexpr pld::DimInfo kVast[] = {{4611686018427387}, {8}};
+constexpr pld::ParamInfo kVastParams[] = {{"x", pld::Dir::in, pld::f32, false, kAcc, {50, 5}},
+                                          {"y", pld::Dir::out, pld::f32, false, kVast, {51, 5}}};
+constexpr pld::DimInfo kUncountable[] = {{4611686018427387904}, {8}, {3}};
+constexpr pld::ParamInfo kUncountableParams[] = {{"z", pld::Dir::in, pld::f32, false, kUncountable, {53, 5}}};
+constexpr pld::DimInfo kNone[] = {{4611686018427387904}, {8}, {0}};
+constexpr pld::ParamInfo kNoneParams[] = {{"z", pld::Dir::in, pld::f32, false, kNone, {54, 5}}};
 constexpr pld::RankCheck kRing[] = {{"pld.tensor.allreduce mode=\"ring\"", 4, true, {22, 9}}};
 constexpr pld::EntryInfo kEntries[] = {
     {.name = "scale", .run = scale, .params = kScale, .place = {9, 1}},
@@ -92,6 +99,9 @@ constexpr pld::EntryInfo kEntries[] = {
     {.name = "fixed", .run = nothing, .params = kFixed, .max_device = 2, .place = {19, 1}},
     {.name = "ring", .run = nothing, .params = kFixed, .rank_checks = kRing, .place = {19, 1}},
     {.name = "expressions", .run = expressions, .params = kExpressions, .place = {39, 1}},
+    {.name = "vast", .run = nothing, .params = kVastParams, .place = {49, 1}},
+    {.name = "uncountable", .run = nothing, .params = kUncountableParams, .place = {52, 1}},
+    {.name = "none", .run = nothing, .params = kNoneParams, .place = {52, 1}},
     {.name = "single", .run = nothing, .single_rank = true, .place = {19, 1}},
 };
 constexpr pld::ProgramInfo kProgram = {"demo", "demo.pld", kEntries, kChips};
@@ -178,7 +188,7 @@ TEST_CASE("help, unknown options") {
 TEST_CASE("entries") {
   Shell s;
   CHECK_THAT(s.run("--random").err,
-             Contains("choose one with --entry: scale, block, fixed, ring, expressions, single"));
+             Contains("choose one with --entry: scale, block, fixed, ring, expressions, vast, uncountable, none, single"));
   CHECK_THAT(s.run("--entry=x --random").err, Contains("no host function x"));
   CHECK(s.run("--entry=single").code == 0);
   CHECK_THAT(s.run("--entry=single --ranks 2").err, Contains("runs on one rank"));
@@ -311,6 +321,19 @@ TEST_CASE("unwritable outputs") {
   const Result r = s.run("--entry=scale --random --out ys=@none/y.npy");
   CHECK(r.code == 1);
   CHECK_THAT(r.err, Contains("none/y.npy: cannot be written"));
+}
+
+TEST_CASE("a parameter for which there is no memory is named") {
+  Shell s;
+  Result r = s.run("--entry=vast --random");
+  CHECK(r.code == 1);
+  CHECK(r.err == "error: demo.pld:51:5: parameter y is FP32 [4611686018427387, 8]: there is no memory for its "
+                 "147573952589676384 bytes\n");
+  r = s.run("--entry=uncountable --random");
+  CHECK(r.code == 1);
+  CHECK_THAT(r.err, Contains("demo.pld:53:5: parameter z is FP32 [4611686018427387904, 8, 3]: there is no memory for "
+                             "its more than 2^64 bytes"));
+  CHECK(s.run("--entry=none --random").code == 0);
 }
 
 TEST_CASE("extents that are expressions") {

@@ -301,7 +301,11 @@ inline Values read(const Text& file_name) {
   while (a.data.size() < bytes) {
     const size_t old = a.data.size();
     const size_t step = static_cast<size_t>(bytes - old < (16u << 20) || whole ? bytes - old : (16u << 20));
-    a.data.resize(old + step);
+    try {
+      a.data.resize(old + step);
+    } catch (const std::bad_alloc&) {
+      impl::bad(path, "there is no memory for its " + decimal(bytes) + " bytes of data");
+    }
     if (std::fread(a.data.data() + old, 1, step, file) != step) {
       impl::bad(path, "ends early; its shape takes " + decimal(bytes) + " bytes of data");
     }

@@ -59,6 +59,26 @@ Text extents(const Array<int64_t>& shape) {
   return s + "]";
 }
 
+// Takes memory for values of a parameter; where there is not so much, an error that says for which and how much.
+template <class Take>
+void take_memory(const Text& where, const Bound& b, Take&& take) {
+  size_t bytes = static_cast<size_t>(size_of(b.info->dtype));
+  bool countable = true;
+  for (int64_t e : b.shape) {
+    if (__builtin_mul_overflow(bytes, static_cast<size_t>(e), &bytes)) countable = false;
+  }
+  for (int64_t e : b.shape) {
+    if (e == 0) bytes = 0, countable = true;
+  }
+  try {
+    if (!countable) throw std::bad_alloc();
+    take(bytes);
+  } catch (const std::bad_alloc&) {
+    throw Error(where + " is " + name_of(b.info->dtype) + " " + extents(b.shape) + ": there is no memory for its " +
+                (countable ? decimal(bytes) : Text("more than 2^64")) + " bytes");
+  }
+}
+
 // Enough digits to tell any two values of the type apart.
 Text value_text(DType d, const void* p) {
   if (d == i64 || d == u64) {

@@ -275,10 +275,10 @@ class Program {
           b.shape.push_back(extent);
         }
       }
-      uint64_t bytes = static_cast<uint64_t>(size_of(p.dtype));
-      for (int64_t e : b.shape) bytes *= static_cast<uint64_t>(e);
-      b.data = Array<unsigned char>::zeros(static_cast<size_t>(bytes));
-      if (b.file.empty() && p.dir != Dir::out) fill_random(b);
+      take_memory(where(p), b, [&](size_t bytes) {
+        b.data = Array<unsigned char>::zeros(bytes);
+        if (b.file.empty() && p.dir != Dir::out) fill_random(b);
+      });
       Tensor t;
       t.data = b.data.data();
       t.dtype = p.dtype;
@@ -449,7 +449,9 @@ class Program {
   // The results of all orders are those of the first one, to the bit.
   void compare_orders(int64_t number, uint64_t seed) {
     if (number == 0) {
-      for (const Bound& b : bound_) first_.push_back(b.data);
+      for (const Bound& b : bound_) {
+        take_memory("a copy of " + Text(b.info->name), b, [&](size_t) { first_.push_back(b.data); });
+      }
       return;
     }
     for (size_t k = 0; k < bound_.size(); ++k) {
