@@ -174,9 +174,9 @@ TEST_CASE("help, unknown options") {
   const Result help = s.run("--help");
   CHECK(help.code == 0);
   CHECK_THAT(help.out, Contains("xs") && Contains("FP32 [NR, 4]") && Contains("--expect"));
-  for (const char* bad :
-       {"--nothing", "file.npy", "--ranks", "--ranks 0", "--ranks two", "--ranks 1025", "--out=", "--trace=", "--in x", "--in =f",
-        "--repeat 0", "--check=all", "--schedule=any", "--seed 1", "--schedules=2", "--rtol=-1"}) {
+  for (const char* bad : {"--nothing", "file.npy", "--ranks", "--ranks 0", "--ranks two", "--ranks 1025",
+                          "--out=", "--trace=", "--in x", "--in =f", "--repeat 0", "--check=all",
+                          "--schedule=any", "--seed 1", "--schedules=2", "--rtol=-1"}) {
     const Result r = s.run(bad);
     CAPTURE(bad, r.err);
     CHECK(r.code == 2);
@@ -187,8 +187,8 @@ TEST_CASE("help, unknown options") {
 
 TEST_CASE("entries") {
   Shell s;
-  CHECK_THAT(s.run("--random").err,
-             Contains("choose one with --entry: scale, block, fixed, ring, expressions, vast, uncountable, none, single"));
+  CHECK_THAT(s.run("--random").err, Contains("choose one with --entry: scale, block, fixed, ring, "
+                                             "expressions, vast, uncountable, none, single"));
   CHECK_THAT(s.run("--entry=x --random").err, Contains("no host function x"));
   CHECK(s.run("--entry=single").code == 0);
   CHECK_THAT(s.run("--entry=single --ranks 2").err, Contains("runs on one rank"));
@@ -327,12 +327,15 @@ TEST_CASE("a parameter for which there is no memory is named") {
   Shell s;
   Result r = s.run("--entry=vast --random");
   CHECK(r.code == 1);
-  CHECK(r.err == "error: demo.pld:51:5: parameter y is FP32 [4611686018427387, 8]: there is no memory for its "
-                 "147573952589676384 bytes\n");
+  CHECK(r.err ==
+        "error: demo.pld:51:5: parameter y is FP32 [4611686018427387, 8]: there is no memory for its "
+        "147573952589676384 bytes\n");
   r = s.run("--entry=uncountable --random");
   CHECK(r.code == 1);
-  CHECK_THAT(r.err, Contains("demo.pld:53:5: parameter z is FP32 [4611686018427387904, 8, 3]: there is no memory for "
-                             "its more than 2^64 bytes"));
+  CHECK_THAT(
+      r.err,
+      Contains("demo.pld:53:5: parameter z is FP32 [4611686018427387904, 8, 3]: there is no memory for "
+               "its more than 2^64 bytes"));
   CHECK(s.run("--entry=none --random").code == 0);
 }
 

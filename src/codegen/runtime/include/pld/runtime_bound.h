@@ -74,8 +74,9 @@ void take_memory(const Text& where, const Bound& b, Take&& take) {
     if (!countable) throw std::bad_alloc();
     take(bytes);
   } catch (const std::bad_alloc&) {
-    throw Error(where + " is " + name_of(b.info->dtype) + " " + extents(b.shape) + ": there is no memory for its " +
-                (countable ? decimal(bytes) : Text("more than 2^64")) + " bytes");
+    throw Error(where + " is " + name_of(b.info->dtype) + " " + extents(b.shape) +
+                ": there is no memory for its " + (countable ? decimal(bytes) : Text("more than 2^64")) +
+                " bytes");
   }
 }
 
