@@ -125,8 +125,8 @@ void Dumper::emit(const std::string& heading, const std::string& file, const std
     // Alone, a dump is exactly the text.
     const bool headed = !single_ && (every_ || options_.changed || before_.size() + after_.size() > 1);
     failed_ = !session_.write_output("-", headed ? "# pldc: " + heading + "\n" + text : text) || failed_;
-  } else {
-    failed_ = !session_.write_output(path_join(options_.directory, file), text) || failed_;
+  } else if (!failed_) {  // once is enough
+    failed_ = !session_.write_output(path_join(options_.directory, file), text);
   }
 }
 
@@ -195,7 +195,7 @@ bool Dumper::finish() {
     files += !entry.file.empty();
   }
   failed_ =
-      !session_.write_output(path_join(options_.directory, "index.json"), list.dump(2) + "\n") || failed_;
+      failed_ || !session_.write_output(path_join(options_.directory, "index.json"), list.dump(2) + "\n");
   if (!failed_) session_.say(fmt::format("wrote {} dumps to {}\n", files, options_.directory));
   return !failed_;
 }

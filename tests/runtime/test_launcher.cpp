@@ -262,6 +262,43 @@ TEST_CASE("wrong parameters") {
   CHECK(s.run("--entry=scale --random --in xs=@x.npy --in xs=@x.npy").code == 2);
 }
 
+TEST_CASE("{rank} in the name of a file stands for each rank") {
+  Shell s;
+  const std::string with = "--entry=scale --random --scalar k=1 ";
+  const Result made = s.run(with + "--ranks 3 --out ys=@all.npy --out ys=@y-{rank}.npy");
+  CAPTURE(made.err);
+  REQUIRE(made.code == 0);
+  const pld::npy::Values all = pld::npy::read(s.file("all.npy").c_str());
+  for (int64_t r = 0; r < 3; ++r) {
+    const pld::npy::Values part = pld::npy::read(s.file("y-" + std::to_string(r) + ".npy").c_str());
+    CHECK(part.shape == std::vector<int64_t>{1, 4});
+    CHECK(std::memcmp(part.data.data(), &all.data[static_cast<size_t>(r) * 16], 16) == 0);
+  }
+  // k is 1, so the results are the inputs.
+  const Result again =
+      s.run(with + "--ranks 3 --in xs=@y-{rank}.npy --expect ys=@all.npy --expect ys=@y-{rank}.npy");
+  CAPTURE(again.err);
+  CHECK(again.code == 0);
+  const Result other = s.run(with + "--ranks 2 --in xs=@x-{rank}.npy");
+  CHECK(other.code == 1);
+  CHECK_THAT(other.err, Contains("x-0.npy: cannot be read"));
+  const Result differs = s.run("--entry=scale --random --scalar k=2 --ranks 3 --in xs=@y-{rank}.npy --expect ys=@y-{rank}.npy");
+  CHECK(differs.code == 4);
+  CHECK_THAT(differs.err, Contains("y-2.npy in ") && Contains("of 4 elements"));
+  const Result unknown = s.run(with + "--in xs=@y-{rank}.npy");
+  CHECK(unknown.code == 2);
+  CHECK_THAT(unknown.err, Contains("give --ranks N"));
+  const Result whole = s.run(with + "--ranks 3 --in xs=@all.npy --out acc=@acc-{rank}.npy");
+  CHECK(whole.code == 1);
+  CHECK_THAT(whole.err, Contains("no axis that the rank indexes"));
+  REQUIRE(s.run(with + "--ranks 3 --out acc=@y-1.npy").code == 0);  // [4], a part without its axis
+  CHECK(s.run(with + "--ranks 3 --in xs=@y-{rank}.npy").code == 0);
+  REQUIRE(s.run(with + "--ranks 3 --out ys=@y-1.npy").code == 0);  // of three ranks
+  const Result wrong = s.run(with + "--ranks 3 --in xs=@y-{rank}.npy");
+  CHECK(wrong.code == 1);
+  CHECK_THAT(wrong.err, Contains("y-1.npy does not have the part of one rank"));
+}
+
 TEST_CASE("random values repeat, follow the documented ranges and are exact") {
   Shell s;
   CHECK(s.run("--entry=scale --random --ranks 2 --out ys=@a.npy").code == 0);

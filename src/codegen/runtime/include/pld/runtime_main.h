@@ -169,7 +169,7 @@ class Program {
       Bound b{&p, {}, {}, {}, {}};
       for (const NameFile& n : options_.in) {
         if (n.name != p.name) continue;
-        npy::Values a = read_input(p, n.file, where(p));
+        npy::Values a = read_input(p, n.file, where(p), options_.ranks);
         check_array(p, n.file, a);
         b.file = n.file;
         b.shape = a.shape;
@@ -484,19 +484,28 @@ class Program {
     throw Error("no parameter " + name);
   }
 
-  // What goes to a file: all of it, or the part of this rank.
-  Bound written(const NameFile& n) const {
+  // Calls `use` for each file that this process writes or compares, with what goes there: all of the parameter, which is
+  // up to the first process, or the part of one rank.
+  template <class Use>
+  void each_file(const NameFile& n, const Use& use) const {
     const Bound& all = output(n.name);
-    return names_rank(n.file) ? own_part(all, where(*all.info), n.file) : all;
+    if (!names_rank(n.file)) {
+      if (speaks()) use(all, n.file);
+      return;
+    }
+    for (int64_t r = first_own(); r < behind_own(ranks_); ++r)
+      use(part_of(all, r, where(*all.info), n.file), file_of_rank(n.file, r));
   }
 
   // Returns whether the values agree; the first difference and the number of differences go to stderr.
-  bool compare(const NameFile& n) const {
-    const Bound b = written(n);
+  bool compare(const Bound& b, const Text& file, bool whole) const {
     const ParamInfo& p = *b.info;
-    const Text file = own_file(n.file);
-    const npy::Values want = npy::read(file);
-    if (!names_rank(n.file)) check_array(p, file, want);
+    npy::Values want = npy::read(file);
+    if (whole) {
+      check_array(p, file, want);
+    } else {
+      check_part(p, rank_axis(p, where(p), file), where(p), file, want, nullptr);
+    }
     if (!npy::fits(want.descr, p.dtype) || want.shape != b.shape)
       mismatch(p, file, want, "; the run gave " + extents(b.shape));
     const size_t step = static_cast<size_t>(size_of(p.dtype));
@@ -528,23 +537,18 @@ class Program {
     return false;
   }
 
-  // Every file is one rank's: of the first, or the one that its name names.
-  static bool is_own(const NameFile& n) { return speaks() || names_rank(n.file); }
-
   int finish() const {
     bool same = true;
     for (const NameFile& n : options_.expect) {
-      if (is_own(n)) same = compare(n) && same;
+      each_file(n, [&](const Bound& b, const Text& file) {
+        same = compare(b, file, !names_rank(n.file)) && same;
+      });
     }
     for (const NameFile& n : options_.out) {
-      if (!is_own(n)) continue;
-      const Bound b = written(n);
-      if (n.file == "-") {
-        print(b);
-      } else {
-        npy::write(own_file(n.file), b.info->dtype, b.shape, b.data.data(),
-                   static_cast<int64_t>(b.data.size()));
-      }
+      each_file(n, [&](const Bound& b, const Text& file) {
+        if (file == "-") return print(b);
+        npy::write(file, b.info->dtype, b.shape, b.data.data(), static_cast<int64_t>(b.data.size()));
+      });
     }
     if (std::fflush(stdout) != 0) throw Error("standard output cannot be written");
     return same ? 0 : 4;

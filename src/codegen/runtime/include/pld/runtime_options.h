@@ -250,6 +250,7 @@ void print_help(const ProgramInfo& program) {
       "                             scalars at least 1; a free dynamic dim is the rank count or 16\n"
       "  --out NAME=FILE.npy        write an out or inout tensor; NAME=- prints it\n"
       "  --expect NAME=FILE.npy     compare an out or inout tensor: |got - want| <= atol + rtol * |want|\n"
+      "                             {rank} in FILE: a file for each rank, of its part; - in --in, --expect: standard input\n"
       "  --rtol X, --atol X         tolerances for floats (1e-5, 1e-8); integers are compared exactly\n"
       "  --repeat N                 run N times, windows and outputs reset each time; times on stderr\n"
       "  --timeout SECONDS          end a run that takes longer (60; 0: never)\n"

@@ -1,7 +1,7 @@
 // Copyright The pldc authors. SPDX-License-Identifier: Apache-2.0
 //
-// Files of a program whose ranks are processes (--target=mpi): rank 0 reads and writes them for all, or every rank its own, if
-// the name has `{rank}`. Included by launcher.cpp only.
+// Files of ranks: one for all, or one for each if the name has `{rank}`. Where ranks are processes (--target=mpi), rank 0
+// reads and writes the former, every rank its own of the latter. Included by launcher.cpp only.
 #pragma once
 #include "pld/npy.h"
 #include "pld/runtime_bound.h"
@@ -11,15 +11,6 @@
 namespace pld {
 namespace {
 
-#ifndef PLD_TARGET_MPI
-bool speaks() { return true; }
-bool names_rank(const Text&) { return false; }
-const Text& own_file(const Text& file) { return file; }
-Text rank_text() { return {}; }
-npy::Values read_input(const ParamInfo&, const Text& file, const Text&) { return npy::read(file); }
-Bound own_part(const Bound& all, const Text&, const Text&) { return all; }
-Part part_here(const ParamInfo& p, const Array<int64_t>& shape) { return {shape, p.dtype, -1, 0}; }
-#else
 constexpr const char* kRankMark = "{rank}";
 
 // npos: the name is the same on all ranks.
@@ -30,17 +21,83 @@ size_t rank_mark(const Text& file) {
 }
 bool names_rank(const Text& file) { return rank_mark(file) != Text::npos; }
 
-// The first one says what all would say.
-bool speaks() { return remote::rank() == 0; }
-Text rank_text() { return text("rank %lld: ", static_cast<long long>(remote::rank())); }
-
 Text file_of_rank(const Text& file, int64_t rank) {
   const size_t at = rank_mark(file);
   if (at == Text::npos) return file;
   return file.substr(0, at) + decimal(rank) + file_of_rank(file.substr(at + std::strlen(kRankMark)), rank);
 }
 
+// The axis that the rank indexes, along which files of ranks are put together.
+int64_t rank_axis(const ParamInfo& p, const Text& where, const Text& file) {
+  if (p.own_axis >= 0) return p.own_axis;
+  for (int64_t i = 0; i < p.dims.count; ++i) {
+    if (p.dims[i].per_rank) return i;
+  }
+  throw Error(where + " has no axis that the rank indexes; give one file for all ranks, not " + file);
+}
+
+// The part in the file of one rank has the axis with the extent 1, or does not have it. `all`: what the ranks before have.
+void check_part(const ParamInfo& p, int64_t axis, const Text& where, const Text& file, npy::Values& part,
+                const npy::Values* all) {
+  Array<int64_t>& shape = part.shape;
+  if (static_cast<int64_t>(shape.size()) == p.dims.count - 1) shape.insert(static_cast<size_t>(axis), 1);
+  const bool fits = static_cast<int64_t>(shape.size()) == p.dims.count && shape[static_cast<size_t>(axis)] == 1;
+  if (fits && (all == nullptr || (part.descr == all->descr && shape == all->shape))) return;
+  throw Error(where + ": " + file + " does not have " +
+              (fits ? "the shape and dtype of rank 0's file" : "the part of one rank") +
+              text(": its axis %lld, which the rank indexes, has to be 1 or missing", static_cast<long long>(axis)));
+}
+
+// One rank's part of a result.
+Bound part_of(const Bound& all, int64_t rank, const Text& where, const Text& file) {
+  const ParamInfo& p = *all.info;
+  const int64_t axis = rank_axis(p, where, file);
+  const Part part(all.shape, p.dtype, axis, rank);
+  Bound own{all.info, all.file, all.shape, {}, Array<unsigned char>(part.bytes())};
+  part.take(own.data.data(), all.data.data());
+  own.shape[static_cast<size_t>(axis)] = 1;
+  return own;
+}
+
+#ifndef PLD_TARGET_MPI
+bool speaks() { return true; }
+const Text& own_file(const Text& file) { return file; }
+Text rank_text() { return {}; }
+// The ranks whose files this process writes: from the first to behind the last.
+int64_t first_own() { return 0; }
+int64_t behind_own(int64_t ranks) { return ranks; }
+Part part_here(const ParamInfo& p, const Array<int64_t>& shape) { return {shape, p.dtype, -1, 0}; }
+
+// `ranks`: of --ranks, 0 if it is not given.
+npy::Values read_input(const ParamInfo& p, const Text& file, const Text& where, int64_t ranks) {
+  if (!names_rank(file)) return npy::read(file);
+  if (ranks == 0) throw UsageError{file + " is a file for each rank: give --ranks N"};
+  const int64_t axis = rank_axis(p, where, file);
+  npy::Values all;
+  for (int64_t r = 0; r < ranks; ++r) {
+    const Text name = file_of_rank(file, r);
+    npy::Values part = npy::read(name);
+    check_part(p, axis, where, name, part, r == 0 ? nullptr : &all);
+    if (r == 0) {
+      all.descr = part.descr;
+      all.shape = part.shape;
+      all.data.resize(part.data.size() * static_cast<size_t>(ranks));
+    }
+    if (!npy::fits(all.descr, p.dtype)) continue;  // an error for the caller
+    Array<int64_t> shape = part.shape;
+    shape[static_cast<size_t>(axis)] = ranks;
+    Part(shape, p.dtype, axis, r).give(part.data.data(), all.data.data());
+  }
+  all.shape[static_cast<size_t>(axis)] = ranks;
+  return all;
+}
+#else
+// The first one says what all would say.
+bool speaks() { return remote::rank() == 0; }
+Text rank_text() { return text("rank %lld: ", static_cast<long long>(remote::rank())); }
 Text own_file(const Text& file) { return file_of_rank(file, remote::rank()); }
+int64_t first_own() { return remote::rank(); }
+int64_t behind_own(int64_t) { return remote::rank() + 1; }
 
 // The ranks are what mpirun started; what needs all of them in one process is refused.
 void use_processes(Options& o) {
@@ -55,15 +112,6 @@ void use_processes(Options& o) {
                      remote::ranks() == 1 ? "" : "es", static_cast<long long>(o.ranks)));
   }
   o.ranks = remote::ranks();
-}
-
-// The axis that the rank indexes, -1: none.
-int64_t rank_axis(const ParamInfo& p) {
-  if (p.own_axis >= 0) return p.own_axis;
-  for (int64_t i = 0; i < p.dims.count; ++i) {
-    if (p.dims[i].per_rank) return i;
-  }
-  return -1;
 }
 
 template <class T>
@@ -122,29 +170,14 @@ void scatter(const ParamInfo& p, npy::Values& a) {
   if (!has_all(p)) a.data = std::move(bytes);
 }
 
-// The part in a file of one rank has the axis with the extent 1, or does not have it.
-bool add_axis(const ParamInfo& p, int64_t axis, Array<int64_t>& shape) {
-  if (static_cast<int64_t>(shape.size()) == p.dims.count - 1) shape.insert(static_cast<size_t>(axis), 1);
-  return static_cast<int64_t>(shape.size()) == p.dims.count && shape[static_cast<size_t>(axis)] == 1;
-}
-
 // The files of all ranks, put together along the axis that the rank indexes.
 npy::Values read_parts(const ParamInfo& p, const Text& file, const Text& where) {
-  const int64_t axis = rank_axis(p);
-  if (axis < 0)
-    throw Error(where + " has no axis that the rank indexes; give one file for all ranks, not " + file);
+  const int64_t axis = rank_axis(p, where, file);
   npy::Values all;
   const int64_t n = remote::ranks();
   for (int64_t r = 0; r < n; ++r) {
     npy::Values part = read_on(file_of_rank(file, r), r);
-    const bool fits = add_axis(p, axis, part.shape);
-    const bool agrees = r == 0 || (part.descr == all.descr && part.shape == all.shape);
-    if (!fits || !agrees) {
-      throw Error(where + ": " + file_of_rank(file, r) + " does not have " +
-                  (fits ? "the shape and dtype of rank 0's file" : "the part of one rank") +
-                  text(": its axis %lld, which the rank indexes, has to be 1 or missing",
-                       static_cast<long long>(axis)));
-    }
+    check_part(p, axis, where, file_of_rank(file, r), part, r == 0 ? nullptr : &all);
     if (r == 0) {
       all.descr = part.descr;
       all.shape = part.shape;
@@ -172,25 +205,13 @@ npy::Values read_parts(const ParamInfo& p, const Text& file, const Text& where) 
   return all;
 }
 
-npy::Values read_input(const ParamInfo& p, const Text& file, const Text& where) {
+npy::Values read_input(const ParamInfo& p, const Text& file, const Text& where, int64_t) {
   if (names_rank(file)) return read_parts(p, file, where);
   npy::Values all = read_on(file, 0);
   scatter(p, all);
   return all;
 }
 
-// This rank's part of a result.
-Bound own_part(const Bound& all, const Text& where, const Text& file) {
-  const ParamInfo& p = *all.info;
-  const int64_t axis = rank_axis(p);
-  if (axis < 0)
-    throw Error(where + " has no axis that the rank indexes; give one file for all ranks, not " + file);
-  const Part part(all.shape, p.dtype, axis, remote::rank());
-  Bound own{all.info, all.file, all.shape, {}, Array<unsigned char>(part.bytes())};
-  part.take(own.data.data(), all.data.data());
-  own.shape[static_cast<size_t>(axis)] = 1;
-  return own;
-}
 #endif
 
 }  // namespace
