@@ -282,7 +282,8 @@ TEST_CASE("{rank} in the name of a file stands for each rank") {
   const Result other = s.run(with + "--ranks 2 --in xs=@x-{rank}.npy");
   CHECK(other.code == 1);
   CHECK_THAT(other.err, Contains("x-0.npy: cannot be read"));
-  const Result differs = s.run("--entry=scale --random --scalar k=2 --ranks 3 --in xs=@y-{rank}.npy --expect ys=@y-{rank}.npy");
+  const Result differs =
+      s.run("--entry=scale --random --scalar k=2 --ranks 3 --in xs=@y-{rank}.npy --expect ys=@y-{rank}.npy");
   CHECK(differs.code == 4);
   CHECK_THAT(differs.err, Contains("y-2.npy in ") && Contains("of 4 elements"));
   const Result unknown = s.run(with + "--in xs=@y-{rank}.npy");

@@ -540,9 +540,8 @@ class Program {
   int finish() const {
     bool same = true;
     for (const NameFile& n : options_.expect) {
-      each_file(n, [&](const Bound& b, const Text& file) {
-        same = compare(b, file, !names_rank(n.file)) && same;
-      });
+      each_file(
+          n, [&](const Bound& b, const Text& file) { same = compare(b, file, !names_rank(n.file)) && same; });
     }
     for (const NameFile& n : options_.out) {
       each_file(n, [&](const Bound& b, const Text& file) {

@@ -41,11 +41,13 @@ void check_part(const ParamInfo& p, int64_t axis, const Text& where, const Text&
                 const npy::Values* all) {
   Array<int64_t>& shape = part.shape;
   if (static_cast<int64_t>(shape.size()) == p.dims.count - 1) shape.insert(static_cast<size_t>(axis), 1);
-  const bool fits = static_cast<int64_t>(shape.size()) == p.dims.count && shape[static_cast<size_t>(axis)] == 1;
+  const bool fits =
+      static_cast<int64_t>(shape.size()) == p.dims.count && shape[static_cast<size_t>(axis)] == 1;
   if (fits && (all == nullptr || (part.descr == all->descr && shape == all->shape))) return;
-  throw Error(where + ": " + file + " does not have " +
-              (fits ? "the shape and dtype of rank 0's file" : "the part of one rank") +
-              text(": its axis %lld, which the rank indexes, has to be 1 or missing", static_cast<long long>(axis)));
+  throw Error(
+      where + ": " + file + " does not have " +
+      (fits ? "the shape and dtype of rank 0's file" : "the part of one rank") +
+      text(": its axis %lld, which the rank indexes, has to be 1 or missing", static_cast<long long>(axis)));
 }
 
 // One rank's part of a result.
