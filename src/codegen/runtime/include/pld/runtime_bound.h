@@ -2,7 +2,9 @@
 //
 // Tensor parameters of a run, and their values as text. Included by launcher.cpp only.
 #pragma once
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "pld/fill.h"
@@ -99,6 +101,43 @@ Text index_text(const Bound& b, size_t element) {
     element /= e;
   }
   return index;
+}
+
+// The bits of a scalar; `where` names it in messages.
+uint64_t parse_scalar(const ParamInfo& p, const Text& value, const Text& where) {
+  uint64_t bits = 0;
+  char* end = nullptr;
+  errno = 0;
+  const Text takes = where + " takes " + name_of(p.dtype) + ", not '" + value + "'";
+  if (p.dtype == b8) {
+    if (value == "1" || value == "true" || value == "True") return 1;
+    if (value == "0" || value == "false" || value == "False") return 0;
+    throw Error(takes);
+  }
+  if (fill::is_float(p.dtype)) {
+    const double v = std::strtod(value.c_str(), &end);
+    if (end == value.c_str() || *end != 0) throw Error(takes);
+    fill::store(p.dtype, v, &bits);
+    // The type's conversion makes of what is too large an infinity or its largest value.
+    const double size = __builtin_fabs(v), kept = __builtin_fabs(fill::load(p.dtype, &bits));
+    const bool overflow =
+        __builtin_isinf(v) ? errno == ERANGE : size > 1 && !(kept < 2 * size && size < 2 * kept);
+    if (overflow) throw Error(takes + ": it is too large");
+    return bits;
+  }
+  const bool is_signed = p.dtype == i8 || p.dtype == i16 || p.dtype == i32 || p.dtype == i64;
+  const int width = static_cast<int>(size_of(p.dtype)) * 8;
+  if (is_signed) {
+    const int64_t v = std::strtoll(value.c_str(), &end, 10);
+    const int64_t high = width == 64 ? INT64_MAX : (int64_t{1} << (width - 1)) - 1;
+    if (end == value.c_str() || *end != 0 || errno != 0 || v > high || v < -high - 1) throw Error(takes);
+    return static_cast<uint64_t>(v);
+  }
+  const uint64_t v = std::strtoull(value.c_str(), &end, 10);
+  const uint64_t high = width == 64 ? UINT64_MAX : (uint64_t{1} << width) - 1;
+  if (end == value.c_str() || *end != 0 || errno != 0 || v > high || value.find('-') != Text::npos)
+    throw Error(takes);
+  return v;
 }
 
 void print(const Bound& b) {
