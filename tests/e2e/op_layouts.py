@@ -25,6 +25,24 @@ def accumulator():
     return Case("an accumulator without a layout", ["tile.move", "tile.row_sum", "tile.fillpad_expand"], write, "cube")
 
 
+def seen_otherwise():
+    """Bytes of boxes that are padded: of a product and of a tile for the matrix unit."""
+    a = (np.arange(16 * 16).reshape(16, 16) % 17 - 8).astype(np.float32)
+    b = (np.arange(16 * 24).reshape(16, 24) % 5).astype(np.float32)
+    m = np.arange(16 * 48, dtype=np.int32).astype(np.int8).reshape(16, 48)
+
+    def write(k):
+        left = k.let(f"pl.tile.move({k.tile(a, 'FP32', space='Mat')}, target_memory=pl.Mem.Left)")
+        right = k.let(f"pl.tile.move({k.tile(b, 'FP32', space='Mat')}, target_memory=pl.Mem.Right)")
+        c = k.let(f"pl.tile.matmul({left}, {right})")
+        for kind in ("INT64", "INT16"):
+            bits = k.let(f"pl.tile.reinterpret_view({c}, dtype=pl.{kind})")
+            k.store(k.let(f"pl.tile.move({bits}, target_memory=pl.Mem.Vec)", "y"), Result((a @ b).view(kind.lower()), kind))
+        wide = k.let(f"pl.tile.reinterpret_view({k.tile(m, 'INT8', space='Mat')}, dtype=pl.INT16)")
+        k.store(k.let(f"pl.tile.move({wide}, target_memory=pl.Mem.Vec)", "y"), Result(m.view(np.int16), "INT16"))
+    return Case("padded boxes seen otherwise", ["tile.reinterpret_view"], write, "cube")
+
+
 def rows(k, t, values):
     for op, result in (("row_sum", values.sum(1, keepdims=True)), ("row_max", values.max(1, keepdims=True))):
         k.store(k.let(f"pl.tile.{op}({t}, {scratch(k, values.shape, 'FP32')})", "y"), Result(result, "FP32"))
@@ -195,4 +213,5 @@ class Signed(Result):
 
 def cases():
     long = [long_rows(dtype, width) for dtype, width in (("FP32", 131), ("FP32", 640), ("INT32", 200), ("INT16", 1000))]
-    return long + [accumulator(), turned(), replaced(), unread(), passed(50)] + [tensors(name, 40 + n) for n, name in enumerate(TENSORS)]
+    views = [accumulator(), seen_otherwise(), turned(), replaced(), unread(), passed(50)]
+    return long + views + [tensors(name, 40 + n) for n, name in enumerate(TENSORS)]

@@ -180,6 +180,25 @@ TileRef as_bytes(KernelBody& body, const TileRef& tile) {
   return out;
 }
 
+// Bytes of a tile of the matrix memories whose boxes are padded: they are put in rows in the vector buffer. What the accumulator
+// holds stays there, for nothing goes back into it.
+bool reinterpret_boxes(KernelBody& body, const OpCall& op, const TileRef& from, const TileRef& probe) {
+  const TileRef rows = body.in_space(from, MemSpace::Vec);
+  const TileForm form = tile_form(MemSpace::Vec, probe.form.dtype, probe.ir_rows, probe.ir_cols);
+  const Extent height(probe.ir_rows), width(probe.ir_cols);
+  TileRef to = from.form.space == MemSpace::Acc ? body.own_memory("bits", form, height, width)
+                                                : body.scratch(form, height, width);
+  to.ir_rows = probe.ir_rows;
+  to.ir_cols = probe.ir_cols;
+  copy_flat(body, as_bytes(body, to), as_bytes(body, rows));
+  if (from.form.space == MemSpace::Acc) {
+    body.bind(op.result, to);
+  } else {
+    body.move(body.result(op.result), to);
+  }
+  return true;
+}
+
 bool tile_reshape(KernelBody& body, const OpCall& op) {
   if (op.result == nullptr) return true;
   const auto* type = static_cast<const TileType*>(op.result->type);
@@ -205,6 +224,8 @@ bool tile_reshape(KernelBody& body, const OpCall& op) {
     copy_flat(body, as_bytes(body, to), as_bytes(body, from));
     return true;
   }
+  if (!same_elements && (from.form.space == MemSpace::Acc || from.form.space == MemSpace::Mat))
+    return reinterpret_boxes(body, op, from, probe);
   if (!same_elements) {
     body.env.diags.report<diag::kernel_padded_rows>(op.span(), op.info().name)
         .help("use rows whose length is a multiple of 32 bytes");
