@@ -32,17 +32,27 @@ std::string arguments_of(std::string_view command) {
   std::string out = command == "explain" ? pass_names() : "";
   if (command == "explain") {
     for (const OpInfo* op : all_ops()) out += " " + std::string(op->name);
+    for (const DiagInfo* kind : all_diags()) out += " " + diag_code(*kind);
   } else if (command == "list") {
     for (const std::string_view topic : kListTopics) out += (out.empty() ? "" : " ") + std::string(topic);
   }
   return out;
 }
 
-// The words that OptionRef::one_of allows, or the passes where the option takes them.
+std::string warning_words() {
+  std::string out = "error no-error";
+  for (const DiagInfo* kind : all_diags()) {
+    if (kind->severity == Severity::Warning) out += fmt::format(" {0} no-{0}", kind->id);
+  }
+  return out;
+}
+
+// The words that OptionRef::one_of allows, or the passes or warnings where the option takes them.
 std::string choices_of(CLI::Option& option) {
   constexpr std::string_view kOneOf = "one of ";
   const std::string kind = option.get_type_name();
   if (kind == "P" || kind == "P[,Q...]" || kind == "A,B,...") return pass_names();
+  if (option.check_name("-W")) return warning_words();
   try {
     const std::string name = option.get_validator(0)->get_name();
     if (name.rfind(kOneOf, 0) == 0) return name.substr(kOneOf.size());
@@ -126,7 +136,13 @@ std::string bash(const std::vector<Words>& commands) {
       "  esac\n"
       "  case \"$command:$option\" in\n{}"
       "  esac\n"
-      "  if [[ -n \"$values\" && \"$current\" != -* ]]; then\n"
+      "  # The last of several values with commas between.\n"
+      "  if [[ -n \"$values\" && \"$current\" == *,* ]]; then\n"
+      "    begin+=\"${{current%,*}},\" current=\"${{current##*,}}\"\n"
+      "  fi\n"
+      "  if [[ ${{COMP_WORDS[1]}} == help ]]; then\n"
+      "    COMPREPLY=($(compgen -W \"{}\" -- \"$current\"))\n"
+      "  elif [[ -n \"$values\" && \"$current\" != -* ]]; then\n"
       "    COMPREPLY=($(compgen -P \"$begin\" -W \"$values\" -- \"$current\"))\n"
       "  elif [[ \"$current\" == -* ]]; then\n"
       "    COMPREPLY=($(compgen -W \"$options\" -- \"$current\"))\n"
@@ -137,11 +153,11 @@ std::string bash(const std::vector<Words>& commands) {
       "    else\n"
       "      COMPREPLY=($(compgen -P \"$begin\" -f -- \"$current\"))\n"
       "    fi\n"
-      "    [[ $COMP_CWORD -eq 1 ]] && COMPREPLY+=($(compgen -W \"{}\" -- \"$current\"))\n"
+      "    [[ $COMP_CWORD -eq 1 ]] && COMPREPLY+=($(compgen -W \"{} help\" -- \"$current\"))\n"
       "  fi\n"
       "}}\n"
       "complete -o filenames -F _pldc pldc\n",
-      commands.front().name, passes, patterns, cases, values, names);
+      commands.front().name, passes, patterns, cases, values, names, names);
 }
 
 std::string quoted(std::string text, std::string_view special) {

@@ -320,7 +320,9 @@ TEST_CASE("completions: valid shell that knows options and subcommands") {
                 "try() { COMP_WORDS=(\"$@\"); COMP_CWORD=$(($#-1)); _pldc; echo \"<${COMPREPLY[*]}>\"; };"
                 "try pldc list pas; try pldc explain Simp; try pldc --dump-after=Simp;"
                 "try pldc --dump-after = Simp; try pldc --dump-after Simp; try pldc --style = co;"
-                "try pldc build --emit = k; try pldc completions f");
+                "try pldc build --emit = k; try pldc completions f;"
+                "try pldc --dump-after=ConvertToSSA,Simp; try pldc run --check = races,si; try pldc help ro;"
+                "try pldc hel");
   bash.args = {"bash", script};
   bash.capture = true;
   const pldc::ProcessResult result = pldc::run_process(bash);
@@ -328,8 +330,9 @@ TEST_CASE("completions: valid shell that knows options and subcommands") {
     CAPTURE(result.err);
     CHECK(contains(result.out, "--diag-format="));
     CHECK(contains(result.out, "roundtrip"));
-    CHECK(contains(result.out,
-                   "<passes>\n<Simplify>\n<--dump-after=Simplify>\n<Simplify>\n<Simplify>\n<concise>\n<"
-                   "kernels>\n<fish>"));
+    CHECK(contains(
+        result.out,
+        "<passes>\n<Simplify>\n<--dump-after=Simplify>\n<Simplify>\n<Simplify>\n<concise>\n<"
+        "kernels>\n<fish>\n<--dump-after=ConvertToSSA,Simplify>\n<races,signals>\n<roundtrip>\n<help>\n"));
   }
 }

@@ -27,6 +27,8 @@ CASES = [
     ('pldc check --dialect=', {'dump', 'legacy'}, {'text'}),
     ('pldc list pas', {'passes'}, {'ops'}),
     ('pldc explain tile.loa', {'tile.load'}, {'tile.store'}),
+    ('pldc explain PLD040', {'PLD0401'}, {'PLD0902', 'Simplify'}),
+    ('pldc check -W no-comment', {'no-comment_dropped'}, {'comment_dropped', 'no-no_effect'}),
     ('pldc completions f', {'fish'}, {'bash', 'zsh'}),
     ('pldc fmt some', {'some_program.pld'}, {'build'}),
     ('pldc roundtrip --style=con', {'concise'}, {'printed'}),
