@@ -54,6 +54,9 @@ void prune(const std::string& cache) {
   for (std::size_t i = kObjects; i < objects.size(); ++i) fs::remove(objects[i].second, ignored);
 }
 
+constexpr std::string_view kNameCharacters =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+
 class RunCommand : public Command {
  public:
   CommandInfo info() const override {
@@ -112,9 +115,12 @@ class RunCommand : public Command {
     Pipeline pipeline;
     if (!plan_pipeline(session, passes_, pipeline)) return kBadUsage;
     std::string program;
-    const int code =
-        session.each(files_, [&](Input& input) { return build(session, input, pipeline, program); });
-    return code == kFine ? start(session, program) : code;
+    const SourceFile* source = nullptr;
+    const int code = session.each(files_, [&](Input& input) {
+      source = input.file;
+      return build(session, input, pipeline, program);
+    });
+    return code == kFine ? start(session, program, *source) : code;
   }
 
  private:
@@ -232,7 +238,39 @@ class RunCommand : public Command {
     return text.rfind("error: ", 0) == 0 ? text.substr(7) : text;
   }
 
-  int start(Session& session, const std::string& program) const {
+  // The first place of the source that a message names, as in "foo.pld:12:20: parameter x ..." or in a table; taken out of
+  // the message if it comes first.
+  static Span place_in(const SourceFile& source, std::string& said) {
+    const std::string shown = source.name()[0] == '/' ? path_last(source.name()) : source.name();
+    std::size_t at = said.find(shown + ":");
+    if (at == std::string::npos) return {};
+    const bool first = at == 0;
+    at += shown.size();
+    const auto number = [&] {
+      std::uint32_t value = 0;
+      if (at >= said.size() || said[at] != ':') return value;
+      std::size_t end = at + 1;
+      while (end < said.size() && said[end] >= '0' && said[end] <= '9' && end < at + 9)
+        value = value * 10 + static_cast<std::uint32_t>(said[end++] - '0');
+      if (value != 0) at = end;
+      return value;
+    };
+    const std::uint32_t line = number();
+    const std::uint32_t column = number();
+    const auto lines = 1 + std::count(source.text().begin(), source.text().end(), '\n');
+    if (line == 0 || line > lines) return {};
+    if (first && said.compare(at, 2, ": ") == 0) said.erase(0, at + 2);
+    const std::string_view text = source.line_text(line);
+    const std::size_t begin = column != 0 ? column - 1 : text.find_first_not_of(" \t");
+    if (begin >= text.size()) return {};
+    // Without a column all of the line, with one the word that stands there.
+    std::size_t end = column != 0 ? text.find_first_not_of(kNameCharacters, begin) : text.size();
+    end = std::min(std::max(end, begin + 1), text.size());
+    const std::uint32_t base = source.line_begin(line);
+    return {base + static_cast<std::uint32_t>(begin), base + static_cast<std::uint32_t>(end)};
+  }
+
+  int start(Session& session, const std::string& program, const SourceFile& source) const {
     ProcessSpec command;
     if (generate_.target == "mpi" && !mpi_launcher(session, forwarded("--ranks"), command.args))
       return kBadInput;
@@ -256,11 +294,14 @@ class RunCommand : public Command {
     if (!as_diagnostic) {
       session.err() << result.err;
     } else if (std::string said = trimmed(result.err); !said.empty()) {
+      DiagSink sink(session.diag_options());
+      const Span place = place_in(source, said);
       if (result.exit_code != 0) {
-        session.report<diag::program_failed>("", said);
+        sink.report<diag::program_failed>(place, said);
       } else {
-        session.report<diag::program_said>("", said);
+        sink.report<diag::program_said>(place, said);
       }
+      session.show(sink);
     }
     if (!result.error.empty()) {
       session.report<diag::cannot_start>("", command.args.front(), result.error);
