@@ -75,6 +75,9 @@ std::string errors_text() {
   add("writers",
       replaced(kShift, store, store + "        pld.tile.remote_store(b, win, peer=0, offsets=[1, 0])\n"));
   add("cell", replaced(kShift, "offsets=[1, 0], expected=2", "offsets=[2, 0], expected=2"));
+  // Row 2 of two is where the signals lie.
+  add("outside",
+      replaced(kShift, "d = pl.load(win, [1, 0], [1, 64])", "d = pl.load(win, [right + 1, 0], [1, 4])"));
   add("some",
       replaced(kShift, "        d = pl.load",
                "        if right != 0:\n            sig = pld.tensor.barrier(sig)\n        d = pl.load"));
@@ -156,6 +159,12 @@ TEST_CASE("exec: five planted errors are found and explained") {
   check_parts(cell.err,
               {"error: deadlock: no rank can move", line_of(text, "shift_cell", "system.wait", 1),
                "rank 0 waits for comm_d0.cells_cell[2], which nobody has notified; notified are [1] = 2"});
+
+  const Outcome outside = run_entry("outside");
+  CHECK(outside.code == 4);
+  check_parts(outside.err,
+              {line_of(text, "shift_outside", "d = pl.load"), " reads 16 bytes in memory outside of every ",
+               " bytes behind comm_d0.data_outside (rank "});
 
   const Outcome some = run_entry("some");
   CHECK(some.code == 4);

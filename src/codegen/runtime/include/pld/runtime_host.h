@@ -226,6 +226,8 @@ namespace {
 }
 }  // namespace
 
+constexpr int64_t kMostGuard = 1 << 20;  // bytes behind a buffer, with --check=bounds
+
 ThreadHost::ThreadHost(const ProgramInfo& program, const RunOptions& options) {
   if (options.ranks < 1) throw Error(text("%lld ranks", static_cast<long long>(options.ranks)));
   machine_ = new Machine(program, options);
@@ -257,7 +259,10 @@ Domain ThreadHost::domain(const char* name, const Array<int64_t>& devices,
                        name, static_cast<long long>(s.bytes), static_cast<long long>(kMaxWindowBytes)));
     }
     d->slots.push_back({s.name, s.bytes, offset, s.use});
-    offset += (s.bytes + 31) / 32 * 32;
+    const int64_t whole = (s.bytes + 31) / 32 * 32;
+    offset += whole;
+    // What leaves a buffer must not land in the next one, where nothing would be wrong with it.
+    if (machine_->options.check_bounds) offset += whole < kMostGuard ? whole + 32 : kMostGuard;
   }
   d->window_bytes = offset + 32;
   for (int64_t device : devices) {

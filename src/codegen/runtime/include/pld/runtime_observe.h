@@ -8,6 +8,12 @@
 
 namespace pld {
 
+namespace {
+Text of_rank(const Region& r) {  // host memory is of none
+  return r.rank < 0 ? Text() : text(" (rank %lld)", static_cast<long long>(r.rank));
+}
+}  // namespace
+
 const Region* Machine::inside(const char* p, int64_t bytes, sim::AccessKind kind) const {
   const Region* region = region_of(p);
   if (!options.check_bounds) return region;
@@ -20,14 +26,13 @@ const Region* Machine::inside(const char* p, int64_t bytes, sim::AccessKind kind
       const int64_t distance = behind ? p - (r.base + r.bytes) : r.base - p;
       if (distance < 0 || distance >= best) continue;
       best = distance;
-      where = text("memory outside of every window and tensor, %lld bytes %s %s (rank %lld)",
+      where = text("memory outside of every window and tensor, %lld bytes %s %s%s",
                    static_cast<long long>(distance), behind ? "behind" : "before", r.name.c_str(),
-                   static_cast<long long>(r.rank));
+                   of_rank(r).c_str());
     }
   } else {
-    where = text("%s (rank %lld), which has %lld bytes, at offset %lld", region->name.c_str(),
-                 static_cast<long long>(region->rank), static_cast<long long>(region->bytes),
-                 static_cast<long long>(p - region->base));
+    where = text("%s%s, which has %lld bytes, at offset %lld", region->name.c_str(), of_rank(*region).c_str(),
+                 static_cast<long long>(region->bytes), static_cast<long long>(p - region->base));
   }
   static const char* const kNames[] = {"reads", "writes", "adds to", "notifies", "waits on"};
   const sim::Context& c = sim::context;
