@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 
@@ -313,6 +314,8 @@ class RunCommand : public Command {
                                                              : count + " schedules agree");
     }
     if (result.signal == 0 || interrupted()) return result.exit_code;
+    if (result.signal == SIGPIPE)
+      return 128 + SIGPIPE;  // who reads has had enough, as in `pldc run ... | head`
     session.report<diag::program_ended>(
         forwarded("--check").find("bounds") != std::string::npos
             ? ""

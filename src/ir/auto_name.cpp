@@ -38,6 +38,11 @@ std::string_view without_last_token(std::string_view text) {
   return at == std::string_view::npos ? std::string_view{} : text.substr(0, at);
 }
 
+std::optional<NameRole> role_of(std::string_view token) {
+  const auto role = parse_enum<NameRole>(token);
+  return role != NameRole::None ? role : std::nullopt;
+}
+
 // Where the delimiter stands. Of a longer run of underscores it is the last two: `s_` gives `s___ssa_v0`. Starting at 1
 // keeps a base non-empty: `_` gives `___ssa_v0`, which parses to `_` again, and the leading delimiter of a wrapper's
 // buffer stays with its base.
@@ -55,13 +60,13 @@ AutoName parse_auto_name(std::string_view name) {
   std::string_view rest = name.substr(cut + kDelimiter.size());
   // The printer tells equal names apart by `_1`, `_2`, ...; read back from text, the suffix is no part of the
   // name.
-  if (all_digits(last_token(rest)) && version_of(last_token(without_last_token(rest))))
+  if (const auto before = last_token(without_last_token(rest));
+      all_digits(last_token(rest)) && (version_of(before) || role_of(before)))
     rest = without_last_token(rest);
 
   AutoName parts{name.substr(0, cut), {}, NameRole::None, version_of(last_token(rest))};
   if (parts.version) rest = without_last_token(rest);
-  const auto role = parse_enum<NameRole>(last_token(rest));
-  if (role && *role != NameRole::None) {
+  if (const auto role = role_of(last_token(rest))) {
     parts.role = *role;
     rest = without_last_token(rest);
   }

@@ -154,6 +154,13 @@ TEST_CASE("T146 SSA: generated endings of source names are taken off") {
         "        z__ssa_v0: pl.Scalar[pl.INT64] = y__l0_ssa_v0\n"
         "        w__ssa_v0: pl.Scalar[pl.INT64] = z__ssa_v0\n"
         "        return w__ssa_v0");
+  // Names that were told apart when the text was printed.
+  CHECK(ssa("        y__tile: pl.Scalar[pl.INT64] = n\n"
+            "        y__tile_1: pl.Scalar[pl.INT64] = y__tile\n"
+            "        return y__tile_1\n") ==
+        "        y__ssa_v0: pl.Scalar[pl.INT64] = n__ssa_v0\n"
+        "        y__ssa_v0_1: pl.Scalar[pl.INT64] = y__ssa_v0\n"
+        "        return y__ssa_v0_1");
   CHECK_THAT(ssa("        a__b: pl.Scalar[pl.INT64] = n\n"
                  "        return a__b\n"),
              Contains("PLD0500 the name 'a__b' cannot be versioned: its base 'a__b' contains '__'") &&
