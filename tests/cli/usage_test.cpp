@@ -188,6 +188,28 @@ TEST_CASE("wrong command lines: exit 2, stdout empty, a message with a code") {
   }
 }
 
+TEST_CASE("missing folders of what is written are made") {
+  const TempDir dir;
+  const std::string file = dir.write("f.pld", kScale);
+  const auto in = [&](const std::string& name) { return dir.path("made/" + name + "/within/x"); };
+  for (const std::string command : {"opt", "fmt", "trace"}) {
+    CAPTURE(command);
+    CHECK(run_pldc({command, file, "-o", in(command)}).code == 0);
+    CHECK(std::filesystem::is_regular_file(in(command)));
+  }
+  CHECK(run_pldc({"reduce", "--test=true", file, "-o", in("reduce")}).code == 0);
+  CHECK(std::filesystem::is_regular_file(in("reduce")));
+  CHECK(run_pldc({"build", "--emit=ir", file, "-o", in("ir")}).code == 0);
+  CHECK(std::filesystem::is_directory(in("ir")));
+  CHECK(run_pldc({"build", "--emit-only", "-MD", "-MF", in("depfile"), file, "-o", in("build")}).code == 0);
+  CHECK(std::filesystem::is_regular_file(in("depfile")));
+  CHECK(run_pldc({"opt", "--dump-all", "--dump-dir", in("dumps"), file}).code == 0);
+  CHECK(std::filesystem::is_regular_file(in("dumps") + "/index.json"));
+  const Outcome within_a_file = run_pldc({"fmt", file, "-o", in("fmt") + "/x"});
+  CHECK(within_a_file.code == 1);
+  CHECK(contains(within_a_file.err, "cannot be"));
+}
+
 TEST_CASE("an empty value names no file") {
   const TempDir dir;
   const std::string file = dir.write("f.pld", kScale);

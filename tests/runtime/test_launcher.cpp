@@ -356,9 +356,10 @@ TEST_CASE("a deadlock ends the program with code 4 and a table") {
 
 TEST_CASE("unwritable outputs") {
   Shell s;
-  const Result r = s.run("--entry=scale --random --out ys=@none/y.npy");
+  CHECK(s.run("--entry=scale --random --out ys=@none/within/y.npy").code == 0);  // folders are made
+  const Result r = s.run("--entry=scale --random --out ys=@none/within/y.npy/z.npy");
   CHECK(r.code == 1);
-  CHECK_THAT(r.err, Contains("none/y.npy: cannot be written"));
+  CHECK_THAT(r.err, Contains("y.npy/z.npy: cannot be written"));
 }
 
 TEST_CASE("a parameter for which there is no memory is named") {

@@ -372,7 +372,14 @@ inline int own_descriptor(const Text& file) {
   return -1;
 }
 
-// Writes text to a file: under another name first, then renamed. A file that has this text already is left
+// Makes the folders that the path names and that are missing. Whether it could is for who opens the file to say.
+inline void make_folders(const Text& path) {
+  for (size_t i = 1; i < path.size(); ++i) {
+    if (path[i] == '/') mkdir(path.substr(0, i).c_str(), 0777);
+  }
+}
+
+// Writes text to a file, in a folder that may be missing: under another name first, then renamed. A file that has this text already is left
 // alone; what is not a regular file (a pipe, /dev/null) is written directly.
 inline void write_file(const Text& path, const Text& content) {
   if (const int open_already = own_descriptor(path); open_already >= 0) {
@@ -407,6 +414,7 @@ inline void write_file(const Text& path, const Text& content) {
         return;
     }
   }
+  if (!exists) make_folders(path);
   const Text temporary = target + ".tmp" + decimal(getpid());
   {
     impl::File file(std::fopen(temporary.c_str(), "wb"));
