@@ -57,11 +57,35 @@ std::string Reader::found() const {
          (t.size() > 40 ? "...'" : "'");
 }
 
-void Reader::unexpected(std::string_view wanted) {
+bool Reader::line_ended() const {
+  if (at(Tok::Newline) || at(Tok::End)) return true;
+  const std::string_view all = file_.text();
+  const std::size_t begin = tok_.begin - file_.base();
+  const auto line_of = [&](std::size_t offset) {
+    const std::size_t first = offset == 0 ? std::string_view::npos : all.rfind('\n', offset - 1);
+    return first == std::string_view::npos ? 0 : first + 1;
+  };
+  const std::size_t here = line_of(begin);
+  const std::size_t before = line_of(prev_end_ - file_.base());
+  if (here == before) return false;
+  const auto indent = [&](std::size_t line) { return all.find_first_not_of(" \t", line) - line; };
+  if (begin - here > indent(before)) return false;
+  // Within brackets it may as well be the next element.
+  const std::string_view rest = all.substr(begin, all.find('\n', begin) - begin);
+  const std::string_view word = text(tok_);
+  return at(Tok::At) || word == "return" || word == "for" || word == "if" || word == "while" || word == "with" ||
+         word == "def" || word == "class" || rest.find(" = ") != std::string_view::npos;
+}
+
+void Reader::unexpected(std::string_view wanted, std::string_view to_add) {
   if (tok_.kind == Tok::Error) return;  // the lexer has reported it
   const std::uint32_t begin = tok_.begin;
   const std::uint32_t end = tok_.end > begin ? tok_.end : begin + 1;
   auto report = diags_.report<diag::unexpected_token>(lex_.span(begin, end), wanted, found());
+  if (!to_add.empty()) {
+    if (prev_end_ == begin) report.help("add '{}' here", to_add);
+    else report.note(lex_.span(prev_end_, prev_end_ + 1), "add '{}' here", to_add);
+  }
   if (!at(Tok::At)) return;
   // What begins a line is a decorator.
   const std::string_view before = file_.text().substr(0, begin - file_.base());
@@ -71,7 +95,11 @@ void Reader::unexpected(std::string_view wanted) {
 }
 
 bool Reader::missing(Tok kind, std::string_view where) {
-  unexpected(fmt::format("{} {}", describe(kind), where));
+  std::string_view to_add;
+  if ((kind == Tok::Colon || kind == Tok::RParen || kind == Tok::RBracket) && line_ended()) {
+    to_add = kind == Tok::Colon ? ":" : kind == Tok::RParen ? ")" : "]";
+  }
+  unexpected(fmt::format("{} {}", describe(kind), where), to_add);
   return false;
 }
 

@@ -54,7 +54,10 @@ class Reader {
   Span span(const Token& token) const { return lex_.span(token); }
   Span span_from(std::uint32_t begin) const { return lex_.span(begin, prev_end_); }
   std::string found() const;  // the current token as messages name it
-  void unexpected(std::string_view wanted);
+  // `to_add`: what would mend it at the end of the token before; empty if that is not known.
+  void unexpected(std::string_view wanted, std::string_view to_add = {});
+  // Whether the tokens before end a line, and the next one begins another statement for certain.
+  bool line_ended() const;
   void resync(std::uint32_t statement_column);
   struct DepthGuard {
     explicit DepthGuard(Reader& r) : reader(r) { ++reader.depth_; }

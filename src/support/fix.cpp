@@ -43,6 +43,22 @@ Span replaced_by(std::string_view text, std::uint32_t at, std::string_view word)
   return {at + static_cast<std::uint32_t>(begin), at + static_cast<std::uint32_t>(end)};
 }
 
+// What a help or a note says to put in; empty: nothing. `where` is what follows the quotes.
+std::string_view added(std::string_view message, std::string_view where) {
+  constexpr std::string_view kAdd = "add '";
+  if (!message.starts_with(kAdd) || !message.ends_with(where)) return {};
+  const std::string_view text = message.substr(kAdd.size(), message.size() - kAdd.size() - where.size());
+  return text.find('\'') == std::string_view::npos ? text : std::string_view{};
+}
+
+// A line above that of the place, with its indentation.
+Fix line_above(const SourceFile& file, Span place, std::string_view line) {
+  const std::string_view before = file.text().substr(0, place.begin - file.base());
+  const std::size_t end = before.rfind('\n');
+  const std::string_view indent = end == std::string_view::npos ? before : before.substr(end + 1);
+  return {{place.begin, place.begin}, fmt::format("{}\n{}", line, indent), fmt::format("Add '{}'", line)};
+}
+
 }  // namespace
 
 std::vector<Fix> fixes_of(const Diagnostic& diagnostic, const SourceManager& sources) {
@@ -51,7 +67,17 @@ std::vector<Fix> fixes_of(const Diagnostic& diagnostic, const SourceManager& sou
   const SourceFile* file = place.valid() ? sources.file_of(place.begin) : nullptr;
   if (file == nullptr || place.end < place.begin) return out;
   const std::string_view text = file->text().substr(place.begin - file->base(), place.end - place.begin);
+  const auto put_in = [&](Span where, std::string_view message) {
+    const std::string_view word = added(message, "' here");
+    if (!word.empty()) out.push_back({{where.begin, where.begin}, std::string(word), fmt::format("Add '{}'", word)});
+  };
+  for (const RelatedPlace& note : diagnostic.notes) {
+    if (note.span.valid() && sources.file_of(note.span.begin) == file) put_in(note.span, note.message);
+  }
   for (const std::string& help : diagnostic.help) {
+    put_in(place, help);
+    if (const std::string_view line = added(help, "' above"); !line.empty())
+      out.push_back(line_above(*file, place, line));
     const std::string_view word = suggestion_in(help);
     const Span span = word.empty() ? Span{} : replaced_by(text, place.begin, word);
     if (!span.valid()) continue;

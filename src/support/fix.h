@@ -9,12 +9,13 @@
 namespace pldc {
 
 struct Fix {
-  Span span;          // what is replaced, never empty
+  Span span;          // what is replaced; empty: the text is put in before
   std::string text;   // by what
   std::string title;  // "Replace 'lod' by 'load'"
 };
 
-// Of the helps that name one word for another ("did you mean 'pl.load'?", "add an underscore: 'and_'"), in their order. A
+// Of the helps that name one word for another ("did you mean 'pl.load'?", "add an underscore: 'and_'") or say what to put
+// in where they stand ("add ':' here", as notes do, too) or as a line of its own ("add '@pl.program' above"), in their order. A
 // fix is what a reader of the help would most likely do; nobody has checked that the program is right afterwards.
 std::vector<Fix> fixes_of(const Diagnostic& diagnostic, const SourceManager& sources);
 

@@ -201,7 +201,8 @@ def fixes(suite):
         folder = pathlib.Path(name)
         count = 0
         for path in sorted(ERRORS.glob('*.pld')):
-            if 'did you mean' not in path.with_suffix('.err').read_text() or path.with_suffix('.cmd').exists():
+            said = path.with_suffix('.err').read_text()
+            if not re.search("did you mean|: add '.*' (?:here|above)$", said, re.M) or path.with_suffix('.cmd').exists():
                 continue
             text = path.read_text()
             run, lines = suite.both(f'fixes: {path.name}', ['check', path.name], ERRORS)
@@ -226,6 +227,34 @@ def fixes(suite):
                 for s, f in zip(r.get('fixes', []), l['fixes'], strict=True)}
         right = wrong.replace('pl.lod', 'pl.load')
         suite.note('fixes: wide characters: made', [] if made == {(right, right)} else [made])
+
+
+def insertions(suite):
+    """What is missing at the end of a line, or above it, is put in: the program is then accepted, and is what it was."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        count = 0
+        for sample in ('scale_add.pld', 'tutorial/2_hang.pld'):
+            good = (ROOT / 'samples' / sample).read_text()
+            lines = good.split('\n')
+            for i, line in enumerate(lines):
+                if line.startswith('@pl.program'):
+                    less = lines[:i] + lines[i + 1:]
+                elif line.startswith(('class ', '    def ', '        for ', '        if ')) and line.endswith(':') or (
+                        re.match(r' {8,}(?:\w+ = |return |p)', line) and line.endswith(')')):
+                    less = lines[:i] + [line[:-1]] + lines[i + 1:]
+                else:
+                    continue
+                less = '\n'.join(less)
+                (folder / 'less.pld').write_text(less)
+                where = f'insertions: {sample}:{i + 1}'
+                run, found = suite.both(where, ['check', 'less.pld'], folder)
+                made = {(fixed_by_json(less, f), fixed_by_sarif(less, s)) for r, d in zip(run['results'][:1], found[:1])
+                        for s, f in zip(r.get('fixes', []), d['fixes'], strict=True)}
+                count += made == {(good, good)}
+                # A call at the end of a body may as well go on in the next line.
+                suite.note(f'{where}: made', [] if made <= {(good, good)} else [made])
+        suite.note('insertions: enough of them', [] if count >= 12 else [f'only {count}'])
 
 
 def diagnostics_of(suite, name, folder):
@@ -330,6 +359,7 @@ def main():
     parser.add_argument('--pldc', default='build/src/driver/pldc', type=lambda p: pathlib.Path(p).resolve())
     suite = Suite(parser.parse_args().pldc)
     fixes(suite)
+    insertions(suite)
     nothing_else_on_stderr(suite)
     the_validator_can_fail(suite)
     special_cases(suite)
