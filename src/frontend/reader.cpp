@@ -73,8 +73,8 @@ bool Reader::line_ended() const {
   // Within brackets it may as well be the next element.
   const std::string_view rest = all.substr(begin, all.find('\n', begin) - begin);
   const std::string_view word = text(tok_);
-  return at(Tok::At) || word == "return" || word == "for" || word == "if" || word == "while" || word == "with" ||
-         word == "def" || word == "class" || rest.find(" = ") != std::string_view::npos;
+  return at(Tok::At) || word == "return" || word == "for" || word == "if" || word == "while" ||
+         word == "with" || word == "def" || word == "class" || rest.find(" = ") != std::string_view::npos;
 }
 
 void Reader::unexpected(std::string_view wanted, std::string_view to_add) {
@@ -83,8 +83,10 @@ void Reader::unexpected(std::string_view wanted, std::string_view to_add) {
   const std::uint32_t end = tok_.end > begin ? tok_.end : begin + 1;
   auto report = diags_.report<diag::unexpected_token>(lex_.span(begin, end), wanted, found());
   if (!to_add.empty()) {
-    if (prev_end_ == begin) report.help("add '{}' here", to_add);
-    else report.note(lex_.span(prev_end_, prev_end_ + 1), "add '{}' here", to_add);
+    if (prev_end_ == begin)
+      report.help("add '{}' here", to_add);
+    else
+      report.note(lex_.span(prev_end_, prev_end_ + 1), "add '{}' here", to_add);
   }
   if (!at(Tok::At)) return;
   // What begins a line is a decorator.

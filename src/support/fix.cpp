@@ -69,7 +69,8 @@ std::vector<Fix> fixes_of(const Diagnostic& diagnostic, const SourceManager& sou
   const std::string_view text = file->text().substr(place.begin - file->base(), place.end - place.begin);
   const auto put_in = [&](Span where, std::string_view message) {
     const std::string_view word = added(message, "' here");
-    if (!word.empty()) out.push_back({{where.begin, where.begin}, std::string(word), fmt::format("Add '{}'", word)});
+    if (!word.empty())
+      out.push_back({{where.begin, where.begin}, std::string(word), fmt::format("Add '{}'", word)});
   };
   for (const RelatedPlace& note : diagnostic.notes) {
     if (note.span.valid() && sources.file_of(note.span.begin) == file) put_in(note.span, note.message);

@@ -114,7 +114,8 @@ void Reader::read_imports_and_declarations() {
     if (at(Tok::At) || at(Tok::End)) return;
     const std::uint32_t begin = tok_.begin;
     if (at_word("class")) {
-      diags_.report<diag::foreign_python>(span(tok_), "a class that is not marked").help("add '@pl.program' above");
+      diags_.report<diag::foreign_python>(span(tok_), "a class that is not marked")
+          .help("add '@pl.program' above");
     } else if (!at(Tok::Error)) {
       diags_.report<diag::foreign_python>(lex_.span(begin, std::max(tok_.end, begin + 1)), found())
           .help(
