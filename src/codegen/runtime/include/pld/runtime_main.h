@@ -391,7 +391,8 @@ class Program {
         return x < y ? -1 : (x > y ? 1 : 0);
       });
       std::fprintf(stderr, "time of %zu runs: min %.3f ms, median %.3f ms, max %.3f ms\n", times.size(),
-                   times.front(), times[times.size() / 2], times.back());
+                   times.front(), (times[(times.size() - 1) / 2] + times[times.size() / 2]) / 2,
+                   times.back());
     }
   }
 
