@@ -285,7 +285,8 @@ std::string errors_of(const std::string& params, const std::string& body) {
 TEST_CASE("what a kernel cannot do is refused by name", "[kernel][errors]") {
   CHECK(has(errors_of("x: pl.Tensor[[16, 20], pl.FP32], y: pl.Out[pl.Tensor[[16, 40], pl.INT16]]",
                       "t = pl.load(x, [0, 0], [16, 20], target_memory=pl.Mem.Mat)\n"
-                      "pl.store(pl.tile.reinterpret_view(t, dtype=pl.INT16), [0, 0], y)\n"),
+                      "l = pl.move(t, target_memory=pl.Mem.Left)\n"
+                      "pl.store(pl.tile.reinterpret_view(l, dtype=pl.INT16), [0, 0], y)\n"),
             "PLD0765 tile.reinterpret_view"));
   CHECK(has(errors_of("x: pl.Tensor[[2, 8, 16], pl.FP32], n: pl.Scalar[pl.INDEX], y: pl.Out[pl.Tensor[[2, 8, "
                       "16], pl.FP32]]",
