@@ -26,6 +26,7 @@ struct BuildOptions {
   // The program before LowerCompositeOps: it still says which signals belong to collectives in kernels, from which follow
   // the checks of --ranks. Null: what `generate` is given.
   const Program* as_read = nullptr;
+  Span program = {};  // where the program stands, for what is to be said about all of it
 };
 
 struct OutputFile {

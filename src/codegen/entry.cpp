@@ -60,7 +60,8 @@ std::string names_of(const std::vector<const Function*>& functions) {
 
 }  // namespace
 
-std::optional<EntryChoice> choose_entries(const Program& program, std::string_view name, DiagSink& diags) {
+std::optional<EntryChoice> choose_entries(const Program& program, std::string_view name, DiagSink& diags,
+                                          Span place) {
   std::vector<const Function*> hosts, orchestrations, kernels, all;
   const std::unordered_set<Name> called = called_functions(program);
   for (const Function* f : program.functions) {
@@ -88,7 +89,11 @@ std::optional<EntryChoice> choose_entries(const Program& program, std::string_vi
     choice.functions = !orchestrations.empty() ? orchestrations : kernels;
     if (choice.functions.empty()) choice.functions = all;  // they call each other in a circle
     if (choice.functions.empty()) {
-      diags.report<diag::codegen_no_entry>(Span{});
+      // Without any function the only place is the program's.
+      const bool empty = program.functions.empty();
+      diags.report<diag::codegen_no_entry>(empty ? place : program.functions.front()->name_span)
+          .help("{}", empty ? "add a function" : "give a function the level HOST and the role Orchestrator, or one of the types "
+                                                 "Orchestration and InCore");
       return std::nullopt;
     }
     if (choice.functions.size() > 1) {

@@ -58,6 +58,7 @@ bool generate_tree(Session& session, Input& input, const Pipeline& pipeline, con
   module.program = result.program;
   ir = session.print_text(input, module, session.print_options_for(module, false));
   build.stem = stem;
+  build.program = {input.file->base(), input.file->base() + 1};
   build.source = input.file->name();
   build.entry = options.entry;
   build.target = target_of(options);

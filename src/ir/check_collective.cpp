@@ -177,7 +177,31 @@ bool DistributedChecker::all_to_all_v() {
 bool DistributedChecker::fp32_only(std::string_view operand) {
   const TensorType* t = tensor(operand);
   if (t == nullptr || t->dtype == DType::FP32) return true;
-  return collective_error(operand, fmt::format("'{}' must be FP32, found {}", operand, name_of(t->dtype)));
+  return collective_error(operand, fmt::format("'{}' of a host collective must be FP32, found {}", operand, name_of(t->dtype)));
+}
+
+// What the kernels behind the host collectives can compute on; for the collective and for the builtin it becomes.
+bool DistributedChecker::host_types() {
+  const OpId op = call_->op;
+  if (op == OpId::pld_tensor_broadcast || op == OpId::builtin_tensor_broadcast) return fp32_only("target");
+  const AttrValue* mode = find_attr(call_->kwargs, "mode");
+  const bool ring = op == OpId::builtin_tensor_allreduce_ring ||
+                    (op == OpId::pld_tensor_allreduce && mode != nullptr && mode->text == "ring");
+  if (ring || op == OpId::pld_tensor_reduce_scatter || op == OpId::builtin_tensor_reduce_scatter)
+    return fp32_only(op_info(op).operands[0].name) && sum_only();
+  for (const OpId exchange :
+       {OpId::pld_tensor_allgather, OpId::pld_tensor_all_to_all, OpId::pld_tensor_all_to_all_v,
+        OpId::builtin_tensor_allgather, OpId::builtin_tensor_all_to_all, OpId::builtin_tensor_all_to_all_v}) {
+    if (op == exchange) return fp32_only("input") && fp32_only("target");
+  }
+  return true;
+}
+
+bool DistributedChecker::sum_only() {
+  const std::int64_t reduce = integer("op", 0);
+  if (reduce == 0) return true;
+  diags_.report<diag::op_value>(call_->span, "op", name(), "Sum", name_of(static_cast<ReduceOp>(reduce)));
+  return false;
 }
 
 bool DistributedChecker::builtin() {
@@ -192,23 +216,12 @@ bool DistributedChecker::builtin() {
                             name_of(static_cast<DType>(dtype->integer)), data, name_of(t->dtype)));
     }
   }
-  const std::int64_t reduce = integer("op", 0);
-  const auto sum_only = [&] {
-    if (reduce == 0) return true;
-    diags_.report<diag::op_value>(call_->span, "op", name(), "Sum", name_of(static_cast<ReduceOp>(reduce)));
-    return false;
-  };
   if (op == OpId::builtin_tensor_allreduce) {
     if (t == nullptr || t->dtype == DType::FP16 || t->dtype == DType::FP32) return true;
     return collective_error(data,
                             fmt::format("'{}' must be FP16 or FP32, found {}", data, name_of(t->dtype)));
   }
-  if (op == OpId::builtin_tensor_barrier) return true;
-  if (op == OpId::builtin_tensor_allreduce_ring || op == OpId::builtin_tensor_reduce_scatter) {
-    return fp32_only(data) && sum_only();
-  }
-  if (op == OpId::builtin_tensor_broadcast) return fp32_only(data);
-  return fp32_only("input") && fp32_only("target");
+  return host_types();
 }
 
 bool DistributedChecker::builtin_signal() {

@@ -67,16 +67,7 @@ bool DistributedChecker::defer_wait() {
   }
   if (t->shape.empty()) return signal_error("must have at least one dimension, found rank 0");
   if (!rank_of_tuple("offsets", "signal", t->shape.size())) return false;
-  if (const auto offsets = tuple("offsets")) {
-    for (const Expr* e : *offsets) {
-      const auto dtype = scalar_dtype(e->type);
-      if (dtype && !is_int(*dtype)) return value_error("offsets", "integer scalars", describe(e->type));
-    }
-  }
-  const Expr* expected = arg("expected");
-  const auto dtype = scalar_dtype(expected->type);
-  if (dtype && !is_int(*dtype)) return value_error("expected", "an integer scalar", describe(expected->type));
-  const auto value = const_int(expected);
+  const auto value = const_int(arg("expected"));
   if (value && (*value < 0 || *value > std::numeric_limits<std::int32_t>::max())) {
     return value_error("expected", "in [0, INT32_MAX]", fmt::format("{}", *value));
   }
@@ -110,13 +101,6 @@ bool DistributedChecker::remote_load() {
       diags_.report<diag::op_remote_padding>(call_->span, "an FP16 matrix and an explicit valid shape",
                                              found);
       return false;
-    }
-  }
-  if (valid) {
-    for (const Expr* e : *valid) {
-      const auto dtype = scalar_dtype(e->type);
-      if (dtype && !is_int(*dtype))
-        return value_error("valid_shape", "made of integer scalars", describe(e->type));
     }
   }
   if (!not_negative("offsets") || !not_negative("valid_shape")) return false;
@@ -386,6 +370,10 @@ bool check_distributed_op(DiagSink& diags, const Call* call) {
 bool check_builtin_signal(DiagSink& diags, const Call* call) {
   if (!call->is_op() || op_info(call->op).name.substr(0, 8) != "builtin.") return true;
   return DistributedChecker(diags, call).builtin_signal();
+}
+
+bool check_host_collective(DiagSink& diags, const Call* call) {
+  return DistributedChecker(diags, call).host_types();
 }
 
 bool check_source_level(DiagSink& diags, const Call* call, std::size_t argument) {

@@ -27,6 +27,7 @@ class DistributedChecker {
 
   bool check();
   bool builtin_signal();
+  bool host_types();
 
  private:
   std::string_view name() const { return op_info(call_->op).name; }
@@ -65,6 +66,7 @@ class DistributedChecker {
   bool column_signal();
   bool square(const TensorType* data, std::string_view operand, std::string_view of);
   bool fp32_only(std::string_view operand);
+  bool sum_only();
   bool same_rows(const TensorType* input, const TensorType* target);
 
   bool window();

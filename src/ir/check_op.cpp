@@ -88,12 +88,44 @@ bool check_count(DiagSink& diags, const Call* call) {
   return false;
 }
 
+bool counts(const Type* type) {
+  const auto dtype = scalar_dtype(type);
+  return !dtype || is_int(*dtype) || *dtype == DType::TASK_ID;
+}
+
+// Lists are offsets, extents and indices, and what distributed and system ops take besides memory are ranks, counts and
+// ids: integers all. Generated code would cut off what is behind the point.
+bool check_integers(DiagSink& diags, const Call* call, const Operand* operand, const Expr* arg) {
+  const std::string_view op = op_info(call->op).name;
+  const auto refuse = [&](const Expr* place, std::string_view allowed, const Type* found) {
+    diags.report<diag::op_operand_kind>(place->span.valid() ? place->span : call->span, operand->name, op, allowed,
+                                        describe(found));
+    return false;
+  };
+  if (operand->kind == ArgKind::Scalar) {
+    const bool number = op.substr(0, 4) == "pld." || op.substr(0, 7) == "system.";
+    return !number || counts(arg->type) || refuse(arg, "an integer scalar", arg->type);
+  }
+  const auto* type = operand->kind == ArgKind::Tuple ? dyn<TupleType>(arg->type) : nullptr;
+  if (type == nullptr) return true;
+  const auto* made = dyn<MakeTuple>(arg);
+  for (std::size_t i = 0; i < type->elements.size(); ++i) {
+    if (counts(type->elements[i])) continue;
+    return refuse(made != nullptr ? made->elements[i] : arg, "a tuple of integer scalars, such as [0, 0]", type->elements[i]);
+  }
+  return true;
+}
+
 bool check_operands(DiagSink& diags, const Call* call, CallSource source) {
   bool ok = true;
   for (std::size_t i = 0; i < call->args.size(); ++i) {
     const Operand* operand = operand_of(call, i);
     const Expr* arg = call->args[i];
-    if (operand == nullptr || kind_fits(operand->kind, arg)) continue;
+    if (operand == nullptr) continue;
+    if (kind_fits(operand->kind, arg)) {
+      ok = check_integers(diags, call, operand, arg) && ok;
+      continue;
+    }
     // Passes leave tiles where an op takes tensors (G44); their text is read all the same.
     if (source == CallSource::Printed && operand->kind == ArgKind::Tensor &&
         arg->type->kind == TypeKind::Tile)

@@ -20,6 +20,10 @@ bool check_call(DiagSink& diags, const Call* call, CallSource source = CallSourc
 // what the pass that makes these calls promises, and what a verifier may ask. True for every other op.
 bool check_builtin_signal(DiagSink& diags, const Call* call);
 
+// Whether a collective that a host orchestrator calls has the dtypes and the reduction that its builtin takes (passes.md
+// 4.4); in kernels it takes more.
+bool check_host_collective(DiagSink& diags, const Call* call);
+
 // What the front end demands of a program that a person wrote: window allocations and world_size() stand in
 // HOST functions, outside of device scopes, and every window buffer has a name of its own. Passes may break
 // the second (an inlined function allocates twice), so this is no property of later texts.

@@ -29,6 +29,9 @@ bool check_returns(const Function* f, DiagSink& diags);
 // OutlineClusterScopes can take all clusters out of.
 bool check_launch_scopes(const Program* program, DiagSink& diags);
 
+// Whether collectives of host orchestrators have dtypes that their builtins take.
+bool check_host_collectives(const Program* program, DiagSink& diags);
+
 // The finder behind AtomicAddDtypeValid, for a backend whose memory cannot add BF16 atomically. No backend of
 // this project is one, so the property itself never reports anything.
 void find_bf16_atomic_adds(const Program* program, DiagSink& diags);

@@ -53,6 +53,7 @@ bool verify_written(const Program* program, DiagSink& diags) {
     fine = verify(property, program, diags) && fine;
   for (const Function* f : program->functions) fine = check_returns(f, diags) && fine;
   fine = check_launch_scopes(program, diags) && fine;
+  fine = check_host_collectives(program, diags) && fine;
   if (!fine) return false;  // a yield in the wrong place makes others look wrong
   const std::uint32_t errors = diags.error_count();
   for (const Function* f : program->functions) check_yields(f, diags);

@@ -1,0 +1,1 @@
+build --emit-only -o %t/out %s
