@@ -105,7 +105,8 @@ class Generator {
 
  private:
   void emit_entries() {
-    const std::optional<EntryChoice> choice = choose_entries(*program_, options_.entry, diags_, options_.program);
+    const std::optional<EntryChoice> choice =
+        choose_entries(*program_, options_.entry, diags_, options_.program);
     if (!choice) return;
     CppNames names;
     for (const std::string_view name : {"program", "kChips", "kEntries", "kProgram"}) names.reserve(name);

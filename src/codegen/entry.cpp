@@ -92,8 +92,9 @@ std::optional<EntryChoice> choose_entries(const Program& program, std::string_vi
       // Without any function the only place is the program's.
       const bool empty = program.functions.empty();
       diags.report<diag::codegen_no_entry>(empty ? place : program.functions.front()->name_span)
-          .help("{}", empty ? "add a function" : "give a function the level HOST and the role Orchestrator, or one of the types "
-                                                 "Orchestration and InCore");
+          .help("{}", empty ? "add a function"
+                            : "give a function the level HOST and the role Orchestrator, or one of the types "
+                              "Orchestration and InCore");
       return std::nullopt;
     }
     if (choice.functions.size() > 1) {

@@ -177,7 +177,8 @@ bool DistributedChecker::all_to_all_v() {
 bool DistributedChecker::fp32_only(std::string_view operand) {
   const TensorType* t = tensor(operand);
   if (t == nullptr || t->dtype == DType::FP32) return true;
-  return collective_error(operand, fmt::format("'{}' of a host collective must be FP32, found {}", operand, name_of(t->dtype)));
+  return collective_error(
+      operand, fmt::format("'{}' of a host collective must be FP32, found {}", operand, name_of(t->dtype)));
 }
 
 // What the kernels behind the host collectives can compute on; for the collective and for the builtin it becomes.

@@ -98,8 +98,8 @@ bool counts(const Type* type) {
 bool check_integers(DiagSink& diags, const Call* call, const Operand* operand, const Expr* arg) {
   const std::string_view op = op_info(call->op).name;
   const auto refuse = [&](const Expr* place, std::string_view allowed, const Type* found) {
-    diags.report<diag::op_operand_kind>(place->span.valid() ? place->span : call->span, operand->name, op, allowed,
-                                        describe(found));
+    diags.report<diag::op_operand_kind>(place->span.valid() ? place->span : call->span, operand->name, op,
+                                        allowed, describe(found));
     return false;
   };
   if (operand->kind == ArgKind::Scalar) {
@@ -111,7 +111,8 @@ bool check_integers(DiagSink& diags, const Call* call, const Operand* operand, c
   const auto* made = dyn<MakeTuple>(arg);
   for (std::size_t i = 0; i < type->elements.size(); ++i) {
     if (counts(type->elements[i])) continue;
-    return refuse(made != nullptr ? made->elements[i] : arg, "a tuple of integer scalars, such as [0, 0]", type->elements[i]);
+    return refuse(made != nullptr ? made->elements[i] : arg, "a tuple of integer scalars, such as [0, 0]",
+                  type->elements[i]);
   }
   return true;
 }
