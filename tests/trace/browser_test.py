@@ -311,6 +311,18 @@ def rank_lanes(report):
     for a, b in itertools.combinations(boxes, 2):
         apart = a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] + 1 or b[3] <= a[1] + 1
         assert apart, f'{a} lies over {b}'
+    crossed = report.js('''const boxes = [...document.querySelectorAll(".event-name")].map(n => n.getBBox());
+        return [...document.querySelectorAll(".arrow")].filter(a => {
+          for (let at = 0; at < a.getTotalLength(); at += 3) {
+            const p = a.getPointAtLength(at);
+            if (boxes.some(b => p.x > b.x && p.x < b.x + b.width && p.y > b.y && p.y < b.y + b.height)) return true;
+          }
+          return false; }).length''')
+    same(crossed, 0, 'arrows through labels')
+    point_at = '''document.querySelector(".event.notify").dispatchEvent(new PointerEvent(arguments[0]));
+        return document.querySelectorAll(".arrow:not(.dim)").length'''
+    same(report.js(point_at, 'pointerenter'), 1, 'arrows of the notify that is pointed at')
+    assert report.js(point_at, 'pointerleave') > 1
     downwards = report.js('''const host = DATA.map.messages.hosts[0];
         return schedule(host).arrows.every(a => a.to.row > a.from.row)''')
     same(downwards, True, 'time runs downwards')

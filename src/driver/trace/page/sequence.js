@@ -1,7 +1,9 @@
 // Who notifies whom: the events of every rank in an order that they may happen in, as lanes with arrows, and a table of counts.
 
-const LANE = 168;
-const ROW = 34;
+const LANE = 168;     // at least; few ranks have more
+const WIDEST = 280;
+const PAGE = 1140;
+const ROW = 46;
 const TOP = 44;
 const LEFT = 28;
 const LETTER = 6.65;  // width of one in a label
@@ -129,17 +131,45 @@ function matchClass(host, window) {
   return windowClass(domain, window - first);
 }
 
+// How arrows go past labels: from the notify into the channel between two rows, along it to the gutter before the rank that
+// waits, there down to the row of the wait, which has its label below. Arrows from different ranks have tracks of their own.
+function arrowPath({x1, y1, x2, y2, lane, track}) {
+  const right = x2 > x1;
+  const side = right ? -1 : 1;
+  const channel = y1 + 17 + track * 3;
+  const gutter = (right ? x2 - 14 : x2 + lane - (lane < 220 ? 14 : 44)) - 5 * track;
+  const round = Math.min(6, Math.max(0, (y2 - channel) / 2));
+  const turn = gutter > x1 ? 1 : -1;  // along the channel
+  return `M${x1 - side * 3},${y1 + 3} L${x1 - side * 9},${channel} H${gutter - turn * round} Q${gutter},${channel} ${gutter},${channel + round} ` +
+    `V${y2 - round} Q${gutter},${y2} ${gutter - side * round},${y2} H${x2 + side * 6}`;
+}
+
+// What a notify or a wait has to do with is told from the rest while it is pointed at.
+function linkHover(signs, paths) {
+  const all = [...signs.values(), ...paths.map((p) => p.path)];
+  for (const [mark, node] of signs) {
+    const mine = paths.filter((p) => p.from === mark || p.to === mark);
+    if (!mine.length) continue;
+    const related = new Set([node, ...mine.flatMap((p) => [p.path, signs.get(p.from), signs.get(p.to)])]);
+    node.addEventListener('pointerenter', () => all.forEach((n) => n.classList.toggle('dim', !related.has(n))));
+    node.addEventListener('pointerleave', () => all.forEach((n) => n.classList.remove('dim')));
+  }
+}
+
 function sequenceNode(host) {
   const plan = schedule(host);
   const ranks = drawnRanks(host.events.length, (rank) => host.events[rank].length);
   const column = new Map(ranks.map((rank, i) => [rank, i]));
-  const width = LEFT * 2 + ranks.length * LANE;
+  const wide = Math.round(Math.min(WIDEST, Math.max(LANE, PAGE / ranks.length)));
+  const width = LEFT * 2 + ranks.length * wide;
   const height = TOP + (plan.rows + 1) * ROW;
-  const x = (m) => LEFT + LANE * (column.get(m.lane) + 0.3) + (m.shift || 0);
+  const x = (m) => LEFT + wide * (column.get(m.lane) + 0.3) + (m.shift || 0);
   const y = (row) => TOP + row * ROW;
   const lines = [];
   const labels = [];
   const dots = [];
+  const paths = [];
+  const signs = new Map();
   for (const lane of ranks) {
     const at = x({lane});
     lines.push(svg('line', {class: 'lane', x1: at, x2: at, y1: TOP, y2: height - 6}));
@@ -156,9 +186,11 @@ function sequenceNode(host) {
   for (const {from, to} of plan.arrows) {
     const self = from.lane === to.lane;
     const [x1, y1, x2, y2] = [x(from), y(from.row), x(to), y(to.row)];
-    const side = x2 > x1 ? -1 : 1;
-    const d = self ? `M${x1},${y1} C${x1 - 34},${y1 + 4} ${x2 - 34},${y2 - 4} ${x2 - 5},${y2}` : `M${x1 - side * 4},${y1} L${x2 + side * 6},${y2 - 1}`;
-    lines.push(svg('path', {class: `arrow ${matchClass(host, from.event.window)}`, d, 'marker-end': 'url(#tip)'}));
+    const track = column.get(from.lane) % 5;
+    const d = self ? `M${x1},${y1} C${x1 - 34},${y1 + 4} ${x2 - 34},${y2 - 4} ${x2 - 5},${y2}` : arrowPath({x1, y1, x2, y2, lane: wide, track});
+    const path = svg('path', {class: `arrow ${matchClass(host, from.event.window)}`, d, 'marker-end': 'url(#tip)'});
+    lines.push(path);
+    paths.push({from, to, path});
   }
   for (const mark of plan.marks) {
     const e = mark.event;
@@ -168,9 +200,11 @@ function sequenceNode(host) {
     shape.setAttribute('class', `event ${e.kind} ${mark.blocked ? 'blocked' : ''} ${matchClass(host, e.window)}`);
     shape.append(svg('title', {}, eventText(host, mark)));
     dots.push(shape);
+    signs.set(mark, shape);
     const text = mark.blocked ? `waits for ever ${e.cell || ''}` : wait ? `${e.cell} ${e.equal ? '=' : '≥'} ${e.value}` : `→ ${e.to} ${e.cell}${mark.pending ? ' unread' : ''}`;
     labels.push(labelNode(text, at + 9, y(mark.row) + (wait ? 12 : -6), mark.blocked ? 'event-name blocked' : 'event-name'));
   }
+  linkHover(signs, paths);
   const tip = svg('marker', {id: 'tip', viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto-start-reverse'},
     svg('path', {d: 'M0,0 L8,4 L0,8 z', class: 'tip'}));
   return el('div', {class: 'sequence'}, svg('svg', {width, height, viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': 'Who notifies whom'},
@@ -200,7 +234,7 @@ function matrixNode(host, ranks) {
 function legendNode() {
   const sign = (kind, text) => el('span', {class: 'legend-item'}, el('span', {class: kind}), text);
   return el('div', {class: 'legend'}, sign('legend-dot', 'notifies: rank and cell'), sign('legend-box', 'waits: cell and value'),
-    sign('legend-bar', 'all ranks meet'), el('span', {}, 'Time runs downwards. Colours are those of the windows; point at a sign for its line.'));
+    sign('legend-bar', 'all ranks meet'), el('span', {}, 'Time runs downwards. Colours are those of the windows; point at a sign for its line and its arrows.'));
 }
 
 function messagesNode(host, ranks) {
