@@ -7,7 +7,8 @@ namespace pldc {
 namespace {
 
 constexpr std::string_view kDelimiter = "__";
-constexpr std::string_view kWrapperPrefix = "__auto_";
+// Of buffers that the ergonomic wrappers make, and of signals that SynthesizeAllReduceSignals makes.
+constexpr std::string_view kMadePrefixes[] = {"__auto_", "__allreduce_signal_"};
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -76,9 +77,10 @@ AutoName parse_auto_name(std::string_view name) {
 }
 
 bool is_versionable_base(std::string_view base) {
-  if (base.substr(0, kWrapperPrefix.size()) == kWrapperPrefix) {
-    const std::string_view number = last_token(base);
-    if (all_digits(number)) base.remove_prefix(kDelimiter.size());
+  for (const std::string_view prefix : kMadePrefixes) {
+    if (!base.starts_with(prefix)) continue;
+    if (all_digits(last_token(base))) base.remove_prefix(kDelimiter.size());
+    break;
   }
   return base.find(kDelimiter) == std::string_view::npos;
 }

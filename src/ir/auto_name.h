@@ -34,7 +34,7 @@ struct AutoName {
 AutoName parse_auto_name(std::string_view name);
 
 // A base that holds the delimiter "__" cannot be versioned. `__auto_<op>_<n>`, the name of the buffers that
-// the ergonomic wrappers make (passes.md 4.5), is the exception.
+// the ergonomic wrappers make (passes.md 4.5), and those of signals that SynthesizeAllReduceSignals makes are exceptions.
 bool is_versionable_base(std::string_view base);
 
 std::string build_auto_name(std::string_view base, std::string_view qualifier, NameRole role,

@@ -154,6 +154,9 @@ TEST_CASE("T146 SSA: generated endings of source names are taken off") {
         "        z__ssa_v0: pl.Scalar[pl.INT64] = y__l0_ssa_v0\n"
         "        w__ssa_v0: pl.Scalar[pl.INT64] = z__ssa_v0\n"
         "        return w__ssa_v0");
+  CHECK_THAT(ssa("        __allreduce_signal_0: pl.Scalar[pl.INT64] = n\n"
+                 "        return __allreduce_signal_0\n"),
+             Contains("return __allreduce_signal_0__ssa_v0"));
   // Names that were told apart when the text was printed.
   CHECK(ssa("        y__tile: pl.Scalar[pl.INT64] = n\n"
             "        y__tile_1: pl.Scalar[pl.INT64] = y__tile\n"
