@@ -101,6 +101,25 @@ def replaced():
     return Case("rows replaced", ["tile.scatter_update", "tile.transpose_view"], write)
 
 
+def row_of_columns():
+    """One row of a tile that lies by columns: its elements do not follow each other."""
+    a = (np.arange(16 * 24, dtype=np.int32).reshape(16, 24) * 37) % 101 - 50
+    b = (np.arange(8 * 16, dtype=np.int32).reshape(8, 16) * 53) % 97 - 40
+    row = np.ascontiguousarray(a.T[11:12])
+
+    def write(k):
+        turned = k.let(f"pl.tile.adds(pl.tile.transpose_view({k.tile(a, 'INT32')}), 0)")
+        r, t = k.let(f"pl.tile.slice({turned}, [1, 16], [11, 0])"), k.tile(b, "INT32")
+        for text, wanted in (
+                (f"add({t}, {r})", b + row), (f"add({r}, {t})", b + row), (f"col_expand({t}, {r})", np.repeat(row, 8, 0)),
+                (f"col_expand_max({t}, {r})", np.maximum(b, row)), (f"transpose({r}, 0, 1)", row.T),
+                (f"col_sum({r})", row), (f"concat({r}, {r})", np.concatenate([row, row], 1))):
+            k.store(k.let(f"pl.tile.{text}", "y"), Result(np.ascontiguousarray(wanted), "INT32"))
+        k.store(k.let(f"pl.tile.cast({r}, pl.FP32)", "y"), Result(row.astype(np.float32), "FP32"))
+        k.store(k.let(f"pl.tile.reinterpret_view({r}, dtype=pl.INT16)", "y"), Result(row.view(np.int16), "INT16"))
+    return Case("a row of a tile by columns", ["tile.col_expand", "tile.transpose", "tile.reinterpret_view"], write)
+
+
 TENSORS = {
     # In memory the columns of a transposed matrix follow each other: there are more of them, or fewer.
     "wider": ("INT32", "INT16", ["t = pl.tensor.transpose(x, 0, 1)", "r = pl.tensor.reinterpret_view(t, dtype=pl.INT16)"],
@@ -213,5 +232,5 @@ class Signed(Result):
 
 def cases():
     long = [long_rows(dtype, width) for dtype, width in (("FP32", 131), ("FP32", 640), ("INT32", 200), ("INT16", 1000))]
-    views = [accumulator(), seen_otherwise(), turned(), replaced(), unread(), passed(50)]
+    views = [accumulator(), seen_otherwise(), turned(), replaced(), row_of_columns(), unread(), passed(50)]
     return long + views + [tensors(name, 40 + n) for n, name in enumerate(TENSORS)]

@@ -155,6 +155,10 @@ class KernelBody {
   // The tile of a [R, 1] or [1, 1] value as a row of R elements; a copy if its elements do not follow each other.
   TileRef as_row(const TileRef& tile);
   TileRef as_column(const TileRef& tile);
+  // The tile itself, or a copy with its rows one after the other where it lies by columns; one column stays what it is.
+  TileRef by_rows(const TileRef& tile);
+  // One row, element after element: the tile itself or a copy of it, or the memory of a column seen as a row.
+  TileRef row_operand(const TileRef& tile);
   // The tile in another memory, with its elements converted, or repeated along axes of extent 1: copies into scratch as
   // needed. Not more than what the arguments ask.
   TileRef in_space(const TileRef& tile, MemSpace space);

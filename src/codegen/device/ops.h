@@ -29,8 +29,6 @@ bool has_scalar_form(KernelBody& body, const OpCall& op, DType dtype);
 // callee(destination, tiles..., after...): the tiles are brought to the shape, layout and dtype of the destination.
 bool elementwise(KernelBody& body, std::string_view callee, const TileRef& destination,
                  const std::vector<TileRef>& tiles, const std::vector<std::string>& after = {});
-// The tile itself, or a copy with its rows one after the other where it lies by columns; one column stays what it is.
-TileRef by_rows(KernelBody& body, const TileRef& tile);
 // TCOLSUM and its like; a reduction of a column is one of a row.
 bool column_reduce(KernelBody& body, std::string_view callee, const TileRef& destination,
                    const TileRef& source, const std::string& tmp);

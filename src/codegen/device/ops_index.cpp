@@ -73,12 +73,12 @@ bool scatter_update(KernelBody& body, const OpCall& op) {
   const auto* index_type = static_cast<const TileType*>(op.arg(1)->type);
   const TileRef input = vector_operand(body, op, 0);
   const TileRef index = vector_operand(body, op, 1);
-  const TileRef source = by_rows(body, vector_operand(body, op, 2));
+  const TileRef source = body.by_rows(vector_operand(body, op, 2));
   const TileRef to = body.result(op.result);
   if (!require_rank_2(body, op, op.arg(0))) return false;
   const KernelBody::Box count = body.valid_box(index_type);
   body.move(to, input);
-  const TileRef rows = by_rows(body, to);
+  const TileRef rows = body.by_rows(to);
   body.place();
   body.barrier();
   const std::string i = body.fresh("i");

@@ -251,7 +251,7 @@ bool mgather(KernelBody& body, const OpCall& op) {
   }
   const TileRef to = body.result(op.result);
   TileRef index = vector_operand(body, op, 1);
-  if (rows) index = body.as_row(index);
+  if (rows) index = body.row_operand(index);
   const std::string global =
       body.global(op, memory, KernelBody::address(memory, memory.offset), memory.shape, false);
   body.place();

@@ -216,10 +216,12 @@ bool tile_reshape(KernelBody& body, const OpCall& op) {
     body.bind_view(op.result, from, form, {});
     return true;
   }
-  const auto by_rows = [](const TileRef& t) {
+  // A row of a tile that lies by columns.
+  if (!same_elements && from.form.by_columns && from.ir_rows == 1) from = body.by_rows(from);
+  const auto in_rows = [](const TileRef& t) {
     return !t.form.boxed && (!t.form.by_columns || t.form.cols == 1);
   };
-  if (!same_elements && by_rows(from) && by_rows(probe)) {
+  if (!same_elements && in_rows(from) && in_rows(probe)) {
     const TileRef to = body.result(op.result);
     copy_flat(body, as_bytes(body, to), as_bytes(body, from));
     return true;
@@ -355,7 +357,7 @@ bool tile_transpose(KernelBody& body, const OpCall& op) {
   const TileRef to = body.result(op.result);
   // A row and a column are the same bytes in memory.
   if (rank == 2 && (from.form.is_column() || from.ir_rows == 1) && (to.form.is_column() || to.ir_rows == 1)) {
-    const TileRef source = body.as_row(from);
+    const TileRef source = body.row_operand(from);
     body.move(
         body.view(body.as_row(to), body.as_row(to).form, source.valid_rows, source.valid_cols, {}, "box"),
         source);

@@ -45,13 +45,6 @@ bool elementwise(KernelBody& body, std::string_view callee, const TileRef& desti
   return true;
 }
 
-TileRef by_rows(KernelBody& body, const TileRef& tile) {
-  if (!tile.form.by_columns || tile.ir_cols == 1) return tile;
-  TileRef shape = tile;
-  shape.form = tile_form(MemSpace::Vec, tile.form.dtype, tile.ir_rows, tile.ir_cols);
-  return body.like(tile, shape);
-}
-
 bool column_reduce(KernelBody& body, std::string_view callee, const TileRef& destination,
                    const TileRef& source, const std::string& tmp) {
   if (!source.form.by_columns) {
@@ -96,8 +89,8 @@ bool expand(KernelBody& body, const OpCall& op) {
   if (by_row) {
     const bool packed = vector.ir_cols > 1;  // a carrier of 32 bytes a row
     if (!packed) vector = body.as_column(vector);
-  } else if (vector.form.by_columns || vector.ir_rows != 1) {
-    vector = body.as_row(vector);
+  } else {
+    vector = body.row_operand(vector);
   }
   body.issue(Pipe::V, {{wide, vector}, {to}},
              fmt::format("{}({}, {}, {});", callee, to.name, wide.name, vector.name));
@@ -112,7 +105,7 @@ bool reduce(KernelBody& body, const OpCall& op) {
   TileRef source = vector_operand(body, op, 0);
   if (along_rows) {
     to = body.as_column(to);
-    source = by_rows(body, source);
+    source = body.by_rows(source);
   }
   const TileRef tmp = op.args() > 1 ? body.tile(op.arg(1)) : body.scratch_like(source);
   body.issue(Pipe::V, {{source}, {to, tmp}},

@@ -206,7 +206,7 @@ bool col_expand(KernelBody& body, const OpCall& op) {
     body.move(to, body.like(row, to));
     return true;
   }
-  if (row.form.by_columns) row = body.as_row(row);
+  row = body.row_operand(row);
   body.issue(Pipe::V, {{row}, {to}}, fmt::format("TCOLEXPAND({}, {});", to.name, row.name));
   return true;
 }

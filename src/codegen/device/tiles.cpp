@@ -326,6 +326,18 @@ TileRef KernelBody::as_column(const TileRef& tile) {
   return out;
 }
 
+TileRef KernelBody::by_rows(const TileRef& tile) {
+  if (!tile.form.by_columns || tile.ir_cols == 1) return tile;
+  TileRef shape = tile;
+  shape.form = tile_form(MemSpace::Vec, tile.form.dtype, tile.ir_rows, tile.ir_cols);
+  return like(tile, shape);
+}
+
+TileRef KernelBody::row_operand(const TileRef& tile) {
+  if (tile.ir_rows == 1 && tile.ir_cols > 1) return by_rows(tile);
+  return tile.form.by_columns || tile.ir_rows != 1 ? as_row(tile) : tile;
+}
+
 TileRef KernelBody::in_space(const TileRef& tile, MemSpace space) {
   if (tile.form.space == space) return tile;
   const TileForm form = tile_form(space, tile.form.dtype, tile.ir_rows, tile.ir_cols);
@@ -376,6 +388,7 @@ TileRef KernelBody::repeated(const TileRef& tile, const TileRef& destination, bo
     now = out;
   }
   if (rows) {
+    now = by_rows(now);
     TileRef out = scratch(tile_form(MemSpace::Vec, dtype, destination.ir_rows, destination.ir_cols),
                           destination.valid_rows, destination.valid_cols);
     issue(Pipe::V, {{now}, {out}}, fmt::format("TCOLEXPAND({}, {});", out.name, now.name));
