@@ -1,5 +1,6 @@
 // pldc replay: what a crash file records, once more.
 #include <algorithm>
+#include <span>
 
 #include "driver/command.h"
 #include "driver/crash.h"
@@ -10,6 +11,30 @@
 
 namespace pldc {
 namespace {
+
+// Of the options that a crash file may record, those with which a stranger's file would do more than compile.
+constexpr std::string_view kStarting[] = {"--cxx", "--cxxflags", "--test"};
+constexpr std::string_view kWriting[] = {"--output",   "--out",      "--trace", "--build-dir",
+                                         "--dump-dir", "--in-place", "--MD",    "--MF",
+                                         "-M",         "-i",         "-o"};
+
+// In "-vi" and "-vofile", too.
+bool has_flag(std::string_view arg, std::string_view flag) {
+  if (arg.starts_with("--") || arg.empty() || arg[0] != '-') return false;
+  return arg.substr(0, arg.find_first_of("Wj=")).find(flag[1]) != std::string_view::npos;
+}
+
+// The first argument that is one of the options, with or without its value.
+const std::string* argument_of(const std::vector<std::string>& args,
+                               std::span<const std::string_view> options) {
+  for (const std::string& arg : args) {
+    for (const std::string_view option : options) {
+      if (arg == option || arg.starts_with(std::string(option) + "=")) return &arg;
+      if (option[1] != '-' && has_flag(arg, option)) return &arg;
+    }
+  }
+  return nullptr;
+}
 
 class ReplayCommand : public Command {
  public:
@@ -22,7 +47,9 @@ class ReplayCommand : public Command {
   }
 
   void add_options(CLI::App& app) override {
-    OptionTable(app).files(files_, "CRASHFILE", "the file that pldc wrote after an internal error");
+    OptionTable table(app);
+    table.files(files_, "CRASHFILE", "the file that pldc wrote after an internal error");
+    table.group("Replay").flag("--trust", trust_, "also a command that starts programs or writes files");
   }
 
   int run(Session& session) override {
@@ -48,7 +75,7 @@ class ReplayCommand : public Command {
   }
 
  private:
-  static bool load(Session& session, Input& input, CrashRecord& record) {
+  bool load(Session& session, Input& input, CrashRecord& record) const {
     if (!session.load(input)) return false;
     std::string error;
     if (!read_crash_file(input.file->text(), record, error)) {
@@ -62,12 +89,23 @@ class ReplayCommand : public Command {
       input.diags.report<diag::not_a_crash_file>(Span{}, input.path, "it records a replay");
       return false;
     }
+    const std::string* const starts = trust_ ? nullptr : argument_of(record.args, kStarting);
+    const std::string* const writes = trust_ ? nullptr : argument_of(record.args, kWriting);
+    if (const std::string* acts = starts != nullptr ? starts : writes; acts != nullptr) {
+      input.diags
+          .report<diag::crash_file_acts>(
+              Span{}, input.path, quote_word(*acts),
+              starts != nullptr ? "starts another program" : "writes where it says")
+          .help("give --trust if you know where the file comes from");
+      return false;
+    }
     if (record.version != kVersion)
       input.diags.report<diag::crash_file_version>(Span{}, record.version, kVersion);
     return true;
   }
 
   std::vector<std::string> files_;
+  bool trust_ = false;
 };
 
 }  // namespace

@@ -198,6 +198,29 @@ TEST_CASE("replay: arguments, input and PLDC_VERIFY of the run that crashed") {
   }
 }
 
+TEST_CASE("replay: a file that starts programs or writes files is trusted only if the user says so") {
+  const TempDir dir;
+  for (const char* recorded :
+       {R"("build","--cxx=touch","f.pld")", R"("build","f.pld","--cxx","touch")",
+        R"("reduce","--test=touch","f.pld")", R"("roundtrip","-o","out.pld","f.pld")",
+        R"("opt","-vo","out.pld","f.pld")", R"("fmt","-i","f.pld")", R"("opt","-oout.pld","f.pld")",
+        R"("opt","f.pld","--dump-dir=d")", R"("build","-MD","f.pld")", R"("build","--MF=x","f.pld")"}) {
+    const std::string file =
+        dir.write("c.pld", std::string("# pldc crash file 1\n# version: 0.1.0\n# arguments: [") + recorded +
+                               "]\n# input: f.pld\n# what: x\n" + kScale);
+    const Outcome outcome = run_pldc({"replay", file}, {}, dir.path(""));
+    INFO(recorded);
+    CHECK(outcome.code == 1);
+    CHECK_THAT(outcome.err, Contains("give --trust if you know where the file comes from"));
+    CHECK(dir.list("") == std::vector<std::string>{"c.pld"});
+  }
+  const std::string file = dir.write(
+      "c.pld", "# pldc crash file 1\n# version: 0.1.0\n# arguments: [\"opt\",\"-W\",\"no-error\",\"-o\",\"" +
+                   dir.path("out.pld") + "\",\"f.pld\"]\n# input: f.pld\n# what: x\n" + kScale);
+  CHECK(run_pldc({"replay", "--trust", file}, {}, dir.path("")).code == 0);
+  CHECK(content(dir.path("out.pld")).size() > 100);
+}
+
 TEST_CASE("replay: a bug that is gone, and files that are no crash files") {
   const TempDir dir;
   const std::string header = "# pldc crash file 1\n# version: 0.0.0\n";
