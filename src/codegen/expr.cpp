@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "codegen/emit.h"
+#include "codegen/size_range.h"
 #include "frontend/text.h"
 #include "support/diag/codegen.h"
 
@@ -142,13 +143,50 @@ std::string ScalarText::converted(const Expr* expr, DType dtype, int level) cons
     return in_parentheses(text(expr, kEquality + 1) + " != 0", level > kEquality);
   }
   if (same_cpp_type(dtype_of(expr), dtype)) return text(expr, level);
-  return cast_to(cpp_scalar_type(dtype), text(expr, 0));
+  return cast(expr, dtype);
+}
+
+std::string ScalarText::cast(const Expr* from, DType to) const {
+  const bool may_lose = definition_ && is_int(to) && is_int(dtype_of(from)) && to != DType::BOOL &&
+                        !fits(range_of(from, definition_), to);
+  return fmt::format("{}<{}>({})", may_lose ? "pld_size_cast" : "static_cast", cpp_scalar_type(to),
+                     text(from, 0));
+}
+
+ScalarText ScalarText::for_sizes(Definition definition) const {
+  ScalarText out = *this;
+  out.definition_ = std::move(definition);
+  out.shown_ = 0;
+  return out;
+}
+
+const Expr* ScalarText::shown_definition(const Var* var) const {
+  constexpr int kMostShown = 32;
+  if (!definition_ || shown_ >= kMostShown) return nullptr;
+  const Expr* value = definition_(var);
+  if (value == nullptr || !may_wrap(value, definition_)) return nullptr;
+  ++shown_;
+  return value;
+}
+
+std::string ScalarText::checked(const Binary* expr, DType dtype) const {
+  if (!definition_ || !is_int(dtype) || dtype == DType::BOOL || !wraps(expr, dtype, definition_)) return {};
+  std::string_view name;
+  if (expr->op == BinaryOp::Add) name = "add";
+  if (expr->op == BinaryOp::Sub) name = "sub";
+  if (expr->op == BinaryOp::Mul) name = "mul";
+  if (expr->op == BinaryOp::Pow) name = "pow";
+  if (expr->op == BinaryOp::Shl) name = "shl";
+  if (name.empty()) return {};
+  return fmt::format("pld_size_{}<{}>({}, {})", name, cpp_scalar_type(dtype), converted(expr->lhs, dtype, 0),
+                     converted(expr->rhs, dtype, 0));
 }
 
 std::string ScalarText::text(const Expr* expr, int level) const {
   switch (expr->kind) {
     case ExprKind::Var: {
       const auto* var = static_cast<const Var*>(expr);
+      if (const Expr* value = shown_definition(var)) return converted(value, dtype_of(var), level);
       std::string out = var_(var);
       if (out.empty()) {
         diags_.report<diag::codegen_no_value>(expr->span, plain_name(var->name.text()));
@@ -178,7 +216,7 @@ std::string ScalarText::text(const Expr* expr, int level) const {
         return text(cast->operand, level);
       }
       if (dtype == DType::BOOL) return converted(cast->operand, DType::BOOL, level);
-      return cast_to(cpp_scalar_type(dtype), text(cast->operand, 0));
+      return this->cast(cast->operand, dtype);
     }
     case ExprKind::Call: {
       const auto* call = static_cast<const Call*>(expr);
@@ -212,7 +250,10 @@ std::string ScalarText::binary(const Binary* expr, int level) const {
   int out_level = op.level;
   DType out_dtype = is_comparison(expr->op) || is_logical(expr->op) ? DType::BOOL : dtype;
 
-  if (op.level == kShift && !is_shift_count(expr->rhs, dtype)) {
+  if (std::string with_check = checked(expr, dtype); !with_check.empty()) {
+    out = std::move(with_check);
+    out_level = kPrimary;
+  } else if (op.level == kShift && !is_shift_count(expr->rhs, dtype)) {
     out = fmt::format("{}<{}>({}, {})", expr->op == BinaryOp::Shl ? "pld_shl" : "pld_shr", type,
                       converted(expr->lhs, dtype, 0), text(expr->rhs, 0));
     out_level = kPrimary;
@@ -270,6 +311,8 @@ std::string ScalarText::unary(const Unary* expr, int level) const {
     case UnaryOp::Abs:
       return fmt::format("pld_abs<{}>({})", type, converted(expr->operand, dtype, 0));
     case UnaryOp::Neg:
+      if (definition_ && is_int(dtype) && !fits(negated(range_of(expr->operand, definition_)), dtype))
+        return fmt::format("pld_size_sub<{}>(0, {})", type, converted(expr->operand, dtype, 0));
       out = "-" + text(expr->operand, kUnary);
       break;
     case UnaryOp::BitNot:

@@ -31,15 +31,27 @@ class ScalarText {
   // The condition of an if or while.
   std::string condition(const Expr* expr) const;
 
+  // The same for numbers that become sizes: arithmetic that may leave its type ends the run instead of wrapping. `definition`
+  // gives the value of a variable, or null: what it is computed from is computed again, with checks.
+  using Definition = std::function<const Expr*(const Var*)>;
+  ScalarText for_sizes(Definition definition) const;
+
  private:
   static constexpr int kUnaryLevel = 15;
   std::string text(const Expr* expr, int level) const;
   std::string converted(const Expr* expr, DType dtype, int level) const;
   std::string binary(const Binary* expr, int level) const;
   std::string unary(const Unary* expr, int level) const;
+  std::string cast(const Expr* from, DType to) const;
+  // What of a variable's definition stands in its place; null: its name does.
+  const Expr* shown_definition(const Var* var) const;
+  // The checked form of an operation that may leave its type; empty: it needs none.
+  std::string checked(const Binary* expr, DType dtype) const;
   DiagSink& diags_;
   VarText var_;
   CallText call_;
+  Definition definition_;  // null: not a size
+  mutable int shown_ = 0;  // definitions so far: they grow as trees
 };
 
 // The dtype in which the operation computes: both operands are converted to it (format.md 2.9.3).

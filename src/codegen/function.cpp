@@ -123,6 +123,20 @@ std::string FunctionEmitter::extents(List<const Expr*> list) {
   return out + "}";
 }
 
+ScalarText FunctionEmitter::size_text() const {
+  return scalar_.for_sizes([this](const Var* var) { return aliases_.definition(var); });
+}
+
+std::string FunctionEmitter::shape_text(List<const Expr*> list) {
+  const ScalarText text = size_text();
+  std::string out = "{";
+  for (const Expr* e : list) {
+    if (out.size() > 1) out += ", ";
+    out += text.index(e);
+  }
+  return out + "}";
+}
+
 std::string FunctionEmitter::brief(const Expr* value) const {
   if (const auto* var = dyn<Var>(value)) {
     const Expr* definition = aliases_.definition(var);

@@ -82,6 +82,9 @@ class FunctionEmitter {
   // "{a, b, c}" of index expressions; the elements of a tuple.
   std::string extents(const Expr* tuple);
   std::string extents(List<const Expr*> list);
+  // The same where they become a shape; nothing in it wraps.
+  std::string shape_text(List<const Expr*> list);
+  ScalarText size_text() const;
   // The number of an axis of the first operand, counted from the front.
   std::string axis_of(const Call* call, std::size_t argument);
   List<const Expr*> elements(const Expr* tuple);

@@ -77,7 +77,7 @@ class ChipEmitter final : public FunctionEmitter {
   void create(const Var* result, List<const Expr*> shape, DType dtype, const Expr* value, Span span);
   void slice(const Var* result, const Call* call);
   void view(const Var* result, const std::string& text);
-  std::string u32_array(List<const Expr*> list, std::string_view prefix);
+  std::string u32_array(List<const Expr*> list, std::string_view prefix, Span span);
   std::string info(List<const Expr*> shape, DType dtype, Span span);
   // The official runtime gives an orchestration no access to elements. False after a report.
   bool may_touch_elements(const Call* call, Span span);

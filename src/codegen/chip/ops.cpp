@@ -17,12 +17,20 @@ std::optional<DType> dtype_keyword(const Call* call) {
 
 }  // namespace
 
-std::string ChipEmitter::u32_array(List<const Expr*> list, std::string_view prefix) {
+std::string ChipEmitter::u32_array(List<const Expr*> list, std::string_view prefix, Span span) {
+  constexpr std::int64_t kMost = 0xffffffff;
+  const ScalarText size = size_text();
   std::vector<std::string> items;
+  bool may_fail = false;
   for (const Expr* e : list) {
-    const std::string text = scalar_.index(e);
-    items.push_back(const_int(e) ? text : fmt::format("pld_u32({})", text));
+    const std::string text = size.index(e);
+    const auto constant = const_int(e);
+    const bool fits = constant && *constant >= 0 && *constant <= kMost;
+    may_fail = may_fail || !fits;
+    items.push_back(fits ? text : fmt::format("pld_u32({})", text));
   }
+  if (const std::uint32_t line = env_.places.at(span).line; may_fail && line != 0)
+    out_.line(fmt::format("PLD_LOC({});", line));
   const std::string name = names_.fresh(prefix);
   out_.call(fmt::format("const uint32_t {}[{}] = {{", name, items.size()), items, "};");
   return name;
@@ -38,7 +46,7 @@ std::string ChipEmitter::info(List<const Expr*> shape, DType dtype, Span span) {
                                           kMaxAxes);
     return "c0";
   }
-  const std::string extents = u32_array(shape, "s0");
+  const std::string extents = u32_array(shape, "s0", span);
   const std::string name = names_.fresh("c0");
   out_.line(
       fmt::format("const TensorCreateInfo {}({}, {}, {});", name, extents, shape.size(), abi_dtype(dtype)));
@@ -63,8 +71,8 @@ void ChipEmitter::view(const Var* result, const std::string& text) {
 
 void ChipEmitter::slice(const Var* result, const Call* call) {
   const std::string from = tensor(call->args[0]);
-  const std::string shape = u32_array(elements(argument(call, "shape")), "s0");
-  const std::string offset = u32_array(elements(argument(call, "offset")), "o0");
+  const std::string shape = u32_array(elements(argument(call, "shape")), "s0", call->span);
+  const std::string offset = u32_array(elements(argument(call, "offset")), "o0", call->span);
   std::string text = fmt::format("{}.view({}, {})", from, shape, offset);
   if (const Expr* drop = argument(call, "drop_dims"); drop != nullptr && !elements(drop).empty()) {
     text = fmt::format("pld_drop({}, {})", text, extents(drop));
@@ -208,7 +216,7 @@ void ChipEmitter::call_op(const Stmt* stmt, const Var* result, const Call* call)
   if (call->op == OpId::tensor_reshape || call->op == OpId::tensor_view) {
     const Expr* shape = argument(call, "shape");
     const std::string from = tensor(call->args[0]);
-    return view(result, shape != nullptr ? fmt::format("pld_reshape({}, {})", from, extents(shape)) : from);
+    return view(result, shape != nullptr ? fmt::format("pld_reshape({}, {})", from, shape_text(elements(shape))) : from);
   }
   if (call->op == OpId::tensor_transpose) {
     return view(result, fmt::format("pld_transpose({}, {}, {})", tensor(call->args[0]), axis_of(call, 1),

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "codegen/host/emitter.h"
+#include "codegen/size_range.h"
 #include "ir/walk.h"
 #include "support/diag/codegen.h"
 
@@ -165,7 +166,7 @@ std::string HostEmitter::slot_size(const WindowSlot& slot) {
   bool good = true;
   int depth = 0;
   std::function<std::string(const Var*)> name;
-  ScalarText text(
+  const ScalarText text = ScalarText(
       env_.diags,
       [&](const Var* var) {
         const std::string& known = names_.of(var);
@@ -177,7 +178,7 @@ std::string HostEmitter::slot_size(const WindowSlot& slot) {
       [&](const Call* call) {
         if (call->op == OpId::tensor_read) good = false;  // not before the statements that may write it
         return good ? nested_call(call) : std::string("0");
-      });
+      }).for_sizes([this](const Var* var) { return aliases().definition(var); });
   name = [&](const Var* var) -> std::string {
     const Expr* definition = aliases().definition(var);
     if (definition == nullptr || ++depth > 200) {
@@ -195,6 +196,9 @@ std::string HostEmitter::slot_size(const WindowSlot& slot) {
   }
   return out;
 }
+
+// Bytes of a buffer that every machine has addresses for.
+constexpr std::int64_t kNeverTooLarge = std::int64_t{1} << 40;
 
 void HostEmitter::open_domain(const ScopeStmt* scope) {
   HostDomain domain;
@@ -214,6 +218,9 @@ void HostEmitter::open_domain(const ScopeStmt* scope) {
     }
     s.bytes = const_int(resolved(slot.size));
     s.size = s.bytes ? std::to_string(*s.bytes) : slot_size(slot);
+    const auto range = range_of(slot.size, [this](const Var* var) { return aliases().definition(var); });
+    if (!range || range->low < 0 || range->high > kNeverTooLarge)
+      s.line = env_.places.at(slot.size->span.valid() ? slot.size->span : slot.base->span).line;
     s.signal = std::find(entry_.signal_slots.begin(), entry_.signal_slots.end(),
                          plain_name(slot.base->name.text())) != entry_.signal_slots.end();
     slots_[slot.base] = {index, s.name};
@@ -230,11 +237,19 @@ void HostEmitter::open_domain(const ScopeStmt* scope) {
   const std::string head =
       fmt::format("pld::Domain {} = h.domain({}, {}, {{", name, cpp_string(d.name), devices);
   std::vector<std::string> slots;
-  for (const HostSlot& s : d.slots) {
-    slots.push_back(fmt::format("{{{}, {}, pld::SlotUse::{}}}", cpp_string(s.name), s.size,
-                                s.signal ? "signal" : "data"));
-  }
   out_.line();
+  for (const HostSlot& s : d.slots) {
+    std::string size = s.size;
+    if (size.find("pld_size_") != std::string::npos) {  // what goes wrong there has a line of its own
+      if (s.line != 0) out_.before_next(fmt::format("h.at({});", s.line));
+      size = names_.fresh(cpp_identifier(s.name) + "_bytes");
+      out_.line(fmt::format("const int64_t {} = {};", size, s.size));
+    }
+    slots.push_back(fmt::format("{{{}, {}, pld::SlotUse::{}{}}}", cpp_string(s.name), size,
+                                s.signal ? "signal" : "data",
+                                s.line != 0 ? fmt::format(", {}", s.line) : std::string()));
+  }
+  note_place(scope->span, {});
   out_.call(head, slots, "});");
   out_.line();
 }

@@ -47,6 +47,7 @@ struct HostSlot {
   std::string name;
   std::string size;  // C++ expression
   std::optional<std::int64_t> bytes;
+  std::uint32_t line = 0;  // of a size that may be too large; else 0
   bool signal = false;
 };
 struct HostDomain {

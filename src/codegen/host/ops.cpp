@@ -37,7 +37,8 @@ std::string HostEmitter::nested_call(const Call* call) {
 
 std::string HostEmitter::slice_text(const Call* call) {
   std::string text =
-      fmt::format(".box({}, {})", extents(argument(call, "shape")), extents(argument(call, "offset")));
+      fmt::format(".box({}, {})", shape_text(elements(argument(call, "shape"))),
+                                 shape_text(elements(argument(call, "offset"))));
   if (const Expr* drop = argument(call, "drop_dims"); drop != nullptr && !elements(drop).empty()) {
     text += fmt::format(".drop({})", extents(drop));
   }
@@ -75,7 +76,7 @@ void HostEmitter::create(const Var* result, const Call* call, Span span) {
     return;
   }
   hazards_.forget(result);
-  const std::string list = extents(shape);
+  const std::string list = shape_text(shape);
   const std::string& name = names_.declare(result);
   out_.comment(brief(call));
   out_.line(fmt::format("const pld::Tensor {} = h.tensor({}, {});", name, list, host_dtype(dtype)));
@@ -172,7 +173,7 @@ void HostEmitter::call_op(const Stmt* stmt, const Var* result, const Call* call)
   if (call->op == OpId::tensor_reshape || call->op == OpId::tensor_view) {
     const Expr* shape = argument(call, "shape");
     return view(result, call->args[0],
-                shape != nullptr ? fmt::format(".reshape({})", extents(shape)) : std::string());
+                shape != nullptr ? fmt::format(".reshape({})", shape_text(elements(shape))) : std::string());
   }
   if (call->op == OpId::tensor_transpose) {
     return view(result, call->args[0], fmt::format(".transpose({}, {})", axis_of(call, 1), axis_of(call, 2)));
@@ -195,7 +196,7 @@ void HostEmitter::make_window(const Var* result, const Call* call, Span span) {
   }
   windows_.insert_or_assign(result, Window{slot->second.domain,
                                            slot->second.name,
-                                           extents(call->args[1]),
+                                           shape_text(elements(call->args[1])),
                                            type->dtype,
                                            {},
                                            elements(call->args[1])});

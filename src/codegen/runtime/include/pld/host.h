@@ -12,8 +12,9 @@ namespace pld {
 
 struct Slot {
   const char* name;
-  int64_t bytes;  // per rank; rounded up to 32 in the window
+  int64_t bytes;  // per rank; rounded up to 32 in the window; negative or too large is an error
   SlotUse use = SlotUse::data;
+  int32_t line = 0;  // of the .pld, for errors about the size; 0: the line of the host function
 };
 
 struct DomainState;

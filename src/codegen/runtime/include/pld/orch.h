@@ -271,7 +271,10 @@ inline ChipTensor pld_reinterpret(const ChipTensor& t, DataType dtype,
   v.start_offset = t.start_offset * from / to;
   uint64_t before = from, after = to;
   for (uint32_t i = 0; i < t.ndims; ++i) before *= t.shapes[i];
-  for (int64_t e : extents) after *= static_cast<uint64_t>(e);
+  for (int64_t e : extents) {
+    if (__builtin_mul_overflow(after, uint64_t{pld_u32(e)}, &after))
+      ::pld::sim::fail("the size of a view overflows, its limit is 18446744073709551615 bytes");
+  }
   if (before != after || extents.size() < 1 || extents.size() > static_cast<size_t>(kPldMaxRank)) {
     ::pld::sim::fail("cannot look at %llu bytes as %llu", static_cast<unsigned long long>(before),
                      static_cast<unsigned long long>(after));
@@ -323,9 +326,4 @@ inline T pld_from_u64(uint64_t bits) {
   } u;
   u.bits = bits;
   return u.value;
-}
-// An extent or offset of a view.
-template <class T>
-inline uint32_t pld_u32(T value) {
-  return static_cast<uint32_t>(value);
 }

@@ -31,19 +31,28 @@ struct DimText {
     symbol = Text(name);
   }
 
+  // The largest number where the extent would be larger: no memory holds that.
   int64_t extent(int64_t value) const {
+    int64_t result = value;
+    bool overflow = false;
     switch (op) {
       case '+':
-        return value + constant;
+        overflow = __builtin_add_overflow(value, constant, &result);
+        break;
       case '-':
-        return value - constant;
+        result = value < 0 ? -1 : value - constant;
+        break;
       case '*':
-        return value * constant;
+        overflow = __builtin_mul_overflow(value, constant, &result);
+        break;
       case '/':
-        return value >= 0 ? value / constant : -1;
+        result = value >= 0 ? value / constant : -1;
+        break;
       default:
-        return value;
+        break;
     }
+    if (!overflow) return result;
+    return value < 0 ? -1 : INT64_MAX;
   }
 
   // A value that gives the extent (the smallest for //), -1 if there is none.
@@ -52,11 +61,11 @@ struct DimText {
       case '+':
         return extent - constant;
       case '-':
-        return extent + constant;
+        return __builtin_add_overflow(extent, constant, &extent) ? -1 : extent;
       case '*':
         return extent % constant == 0 ? extent / constant : -1;
       case '/':
-        return extent * constant;
+        return __builtin_mul_overflow(extent, constant, &extent) ? -1 : extent;
       default:
         return extent;
     }

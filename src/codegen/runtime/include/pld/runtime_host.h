@@ -39,9 +39,6 @@ Tensor Domain::view(int64_t device, const char* slot, Extents shape, DType dtype
     if (s.name != slot) continue;
     Tensor t = Tensor::packed(state_->windows[r].get() + s.offset, dtype, shape, s.name.c_str());
     t.window = true;
-    for (int i = 0; i < t.rank; ++i) {
-      if (t.shape[i] < 0) throw Error(text("negative extent in window %s", tensor_text(t).c_str()));
-    }
     if (t.size() * size_of(dtype) > s.bytes) {
       throw Error(text("window %s takes %lld bytes, its buffer has %lld", tensor_text(t).c_str(),
                        static_cast<long long>(t.size() * size_of(dtype)), static_cast<long long>(s.bytes)));
@@ -214,11 +211,11 @@ void Machine::check_signals() const {
 
 namespace {
 // Large windows on large pages: a tile on 4 KiB pages spends a quarter of its time on their addresses.
-[[maybe_unused]] void* window_memory(size_t bytes) {
+[[maybe_unused]] void* window_memory(size_t bytes, const char* domain) {
   constexpr size_t kLargePage = size_t{1} << 21;
   void* p = nullptr;
   if (posix_memalign(&p, bytes >= kLargePage ? kLargePage : 512, bytes) != 0)
-    throw Error(text("no memory for a window of %zu bytes", bytes));
+    throw Error(text("there is no memory for a window of %zu bytes of domain %s", bytes, domain));
 #ifdef MADV_HUGEPAGE
   if (bytes >= kLargePage) madvise(p, bytes / kLargePage * kLargePage, MADV_HUGEPAGE);  // may refuse
 #endif
@@ -251,10 +248,13 @@ Domain ThreadHost::domain(const char* name, const Array<int64_t>& devices,
   d->devices = devices;
   int64_t offset = 0;
   for (const Slot& s : slots) {
-    if (s.bytes < 0)
-      throw Error(
-          text("buffer %s of domain %s has %lld bytes", s.name, name, static_cast<long long>(s.bytes)));
+    if (s.bytes < 0) {
+      if (s.line > 0) at(s.line);
+      throw Error(text("buffer %s of domain %s has %lld bytes; a size is 0 or more", s.name, name,
+                       static_cast<long long>(s.bytes)));
+    }
     if (s.bytes > kMaxWindowBytes - offset) {
+      if (s.line > 0) at(s.line);
       throw Error(text("buffer %s of domain %s has %lld bytes; the window of a rank has at most %lld", s.name,
                        name, static_cast<long long>(s.bytes), static_cast<long long>(kMaxWindowBytes)));
     }
@@ -300,7 +300,7 @@ Domain ThreadHost::domain(const char* name, const Array<int64_t>& devices,
   }
   for (size_t r = 0; r < devices.size(); ++r) {
     if constexpr (!remote::enabled) {
-      void* p = window_memory(static_cast<size_t>(d->window_bytes));
+      void* p = window_memory(static_cast<size_t>(d->window_bytes), name);
       std::memset(p, 0, static_cast<size_t>(d->window_bytes));
       d->windows.push_back(Owned<unsigned char, free_window>(static_cast<unsigned char*>(p)));
     }
@@ -407,7 +407,11 @@ Tensor ThreadHost::tensor(Extents shape, DType dtype) {
   Tensor t = Tensor::packed(nullptr, dtype, shape, "host tensor");
   const size_t bytes = static_cast<size_t>(t.size() * size_of(dtype));
   Array<unsigned char> memory;
-  memory.resize(bytes + 32);  // zeroed
+  try {
+    memory.resize(bytes + 32);  // zeroed
+  } catch (const std::bad_alloc&) {
+    throw Error(text("there is no memory for the %zu bytes of %s", bytes, tensor_text(t).c_str()));
+  }
   t.data = memory.data();
   const Lock lock(machine_->mutex);
   machine_->add_region(

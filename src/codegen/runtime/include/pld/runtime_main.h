@@ -259,7 +259,9 @@ class Program {
           }
           int64_t value = ranked ? ranks_ : 16;
           if (ranked) {  // the first value whose extent is enough
-            for (value = 0; dim.extent(value) < ranks_;) ++value;
+            value = dim.value(ranks_);
+            if (value < 0) value = 0;
+            for (int i = 0; i < kMaxRanks && dim.extent(value) < ranks_; ++i) ++value;
           }
           symbols_.push_back({dim.symbol, value, ranked ? "the rank count" : "--random"});
         }

@@ -349,15 +349,40 @@ PldScope::~PldScope() {
   }
 }
 
+namespace pld {
+namespace {
+// Elements of a tensor whose bytes can be counted, and whose strides a descriptor holds.
+uint64_t count_of(const TensorCreateInfo& info) {
+  bool empty = false;
+  for (uint32_t i = 0; i < info.ndims; ++i) empty = empty || info.shapes[i] == 0;
+  if (empty) return 0;
+  constexpr uint64_t kMaxStride = 0xffffffff;
+  uint64_t count = 1;
+  for (uint32_t i = info.ndims; i-- > 0;) {
+    if (info.shapes[i] > 1 && count > kMaxStride) {
+      sim::fail("axis %u of a tensor that is made here has a stride of %llu elements; the limit is %llu", i,
+                static_cast<unsigned long long>(count), static_cast<unsigned long long>(kMaxStride));
+    }
+    count *= info.shapes[i];  // of 32 bits each: 64 hold it
+  }
+  constexpr uint64_t kMaxBytes = uint64_t{1} << 60;
+  if (count > kMaxBytes / static_cast<uint64_t>(size_of(info.dtype))) {
+    sim::fail("a tensor of %llu elements of %s is made here; the limit is %llu bytes",
+              static_cast<unsigned long long>(count), name_of(info.dtype), static_cast<unsigned long long>(kMaxBytes));
+  }
+  return count;
+}
+}  // namespace
+}  // namespace pld
+
 ChipTensor* pld_scope_tensor(const TensorCreateInfo& info) {
   if (pld::running.scope == nullptr) pld::sim::fail("a tensor is made outside of every scope");
-  uint64_t count = 1;
-  for (uint32_t i = 0; i < info.ndims; ++i) count *= info.shapes[i];
+  const uint64_t count = pld::count_of(info);
   const uint64_t bytes = count * static_cast<uint64_t>(pld::size_of(info.dtype));
   constexpr uint64_t kHeader = (sizeof(pld::ScopeBlock) + 63) / 64 * 64;
   void* p = nullptr;
   if (posix_memalign(&p, 64, kHeader + bytes + 32) != 0) {
-    pld::sim::fail("no memory for a tensor of %llu bytes", static_cast<unsigned long long>(bytes));
+    pld::sim::fail("there is no memory for a tensor of %llu bytes", static_cast<unsigned long long>(bytes));
   }
   std::memset(p, 0, kHeader + bytes + 32);
   auto* block = static_cast<pld::ScopeBlock*>(p);

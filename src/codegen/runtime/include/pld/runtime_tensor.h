@@ -16,16 +16,43 @@ const char* Error::what() const noexcept { return text_.c_str(); }
 
 // ---- tensors ----
 
+namespace {
+// Also with room behind it the count of bytes stays far from the end of the numbers.
+constexpr int64_t kMaxTensorBytes = int64_t{1} << 60;
+
+Text shape_text(const Tensor& t) {
+  Text s;
+  for (int i = 0; i < t.rank; ++i) s += text(i == 0 ? "%lld" : ", %lld", static_cast<long long>(t.shape[i]));
+  return text("[%s]", s.c_str());
+}
+Text tensor_text(const Tensor& t) {
+  return text("%s %s", t.name != nullptr ? t.name : "tensor", shape_text(t).c_str());
+}
+}  // namespace
+
 Tensor Tensor::packed(void* data, DType dtype, Extents extents, const char* name) {
   Tensor t;
   if (extents.size() > sizeof t.shape / sizeof t.shape[0]) throw Error("a host tensor has at most 8 axes");
   t.data = data;
   t.dtype = dtype;
   t.name = name;
-  for (int64_t e : extents) t.shape[t.rank++] = e;
+  bool empty = false;
+  for (int64_t e : extents) {
+    t.shape[t.rank++] = e;
+    empty = empty || e == 0;
+  }
+  // Strides of a tensor without elements address nothing: 1 instead of what may not fit.
   int64_t stride = 1;
+  int64_t bytes = size_of(dtype);
   for (int i = t.rank; i-- > 0;) {
+    if (t.shape[i] < 0)
+      throw Error(text("extent %d of %s is negative; an extent is 0 or more", i, tensor_text(t).c_str()));
     t.strides[i] = stride;
+    if (empty) continue;
+    if (__builtin_mul_overflow(bytes, t.shape[i], &bytes) || bytes > kMaxTensorBytes) {
+      throw Error(text("the size of %s is more than the limit of %lld bytes", tensor_text(t).c_str(),
+                       static_cast<long long>(kMaxTensorBytes)));
+    }
     stride *= t.shape[i];
   }
   return t;
@@ -48,14 +75,6 @@ bool Tensor::contiguous() const {
 
 namespace {
 
-Text shape_text(const Tensor& t) {
-  Text s;
-  for (int i = 0; i < t.rank; ++i) s += text(i == 0 ? "%lld" : ", %lld", static_cast<long long>(t.shape[i]));
-  return text("[%s]", s.c_str());
-}
-Text tensor_text(const Tensor& t) {
-  return text("%s %s", t.name != nullptr ? t.name : "tensor", shape_text(t).c_str());
-}
 char* advance(const Tensor& t, int64_t elements) {
   return static_cast<char*>(t.data) + elements * size_of(t.dtype);
 }
@@ -103,7 +122,7 @@ Tensor Tensor::box(Extents extents, Extents offsets) const {
   int64_t first = 0;
   for (int i = 0; i < rank; ++i) {
     const int64_t e = extents.begin()[i], o = offsets.begin()[i];
-    if (o < 0 || e < 0 || o + e > shape[i]) {
+    if (o < 0 || e < 0 || o > shape[i] || e > shape[i] - o) {
       throw Error(text("slice of %s: offset %lld and extent %lld reach past the end of axis %d",
                        tensor_text(*this).c_str(), static_cast<long long>(o), static_cast<long long>(e), i));
     }

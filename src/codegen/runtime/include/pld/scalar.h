@@ -72,6 +72,58 @@ AICORE inline T pld_pow(T a, T b) {
   }
 }
 
+// Arithmetic of sizes: a result that does not fit its type ends the run.
+#ifdef PLD_TARGET_PTOISA
+#define PLD_SIZE_FAIL(a, sign, b) __builtin_trap()
+#else
+#define PLD_SIZE_FAIL(a, sign, b)                                                                      \
+  ::pld::sim::fail("the size %lld " sign " %lld overflows, its limit is %llu", static_cast<long long>(a), \
+                   static_cast<long long>(b), static_cast<unsigned long long>(std::numeric_limits<T>::max()))
+#endif
+template <class T>
+AICORE inline T pld_size_add(T a, T b) {
+  T r{};
+  if (__builtin_add_overflow(a, b, &r)) PLD_SIZE_FAIL(a, "+", b);
+  return r;
+}
+template <class T>
+AICORE inline T pld_size_sub(T a, T b) {
+  T r{};
+  if (__builtin_sub_overflow(a, b, &r)) PLD_SIZE_FAIL(a, "-", b);
+  return r;
+}
+template <class T>
+AICORE inline T pld_size_mul(T a, T b) {
+  T r{};
+  if (__builtin_mul_overflow(a, b, &r)) PLD_SIZE_FAIL(a, "*", b);
+  return r;
+}
+template <class T>
+AICORE inline T pld_size_pow(T a, T b) {
+  if (b < 0 || (a >= 0 && a < 2)) return pld_pow<T>(a, b);
+  if constexpr (std::is_signed_v<T>) {
+    if (a == -1) return pld_pow<T>(a, b);
+  }
+  T r{1};
+  for (T i = 0; i < b; ++i) {  // at most 64 times
+    if (__builtin_mul_overflow(r, a, &r)) PLD_SIZE_FAIL(a, "**", b);
+  }
+  return r;
+}
+template <class T>
+AICORE inline T pld_size_shl(T a, T n) {
+  T r{};
+  if (a == 0 || n == 0) return a;
+  if (n < 0 || n > 62 || __builtin_mul_overflow(a, int64_t{1} << n, &r)) PLD_SIZE_FAIL(a, "<<", n);
+  return r;
+}
+template <class T, class From>
+AICORE inline T pld_size_cast(From from) {
+  T r{};
+  if (__builtin_add_overflow(from, From{0}, &r)) PLD_SIZE_FAIL(0, "+", from);
+  return r;
+}
+
 // Shifts by any count: of the width or more, or negative, it leaves 0, or the sign in an arithmetic right shift.
 template <class T, class N>
 AICORE inline T pld_shl(T a, N n) {

@@ -16,6 +16,14 @@ inline constexpr int32_t kInvalidKernel = -1;
 #define PLD_VIEW_FAIL(...) (::pld::sim::fail(__VA_ARGS__))
 #endif
 
+// An extent or offset of a tensor, of which a descriptor has 32 bits.
+template <class T>
+inline uint32_t pld_u32(T value) {
+  if (value < 0 || static_cast<uint64_t>(value) > 0xffffffff) {
+    PLD_VIEW_FAIL("an extent or offset is %lld; it must be from 0 to 4294967295", static_cast<long long>(value));
+  }
+  return static_cast<uint32_t>(value);
+}
 // Removes axes of extent 1.
 inline ChipTensor pld_drop(const ChipTensor& t, std::initializer_list<int64_t> axes) {
   ChipTensor v = t;
@@ -52,10 +60,10 @@ inline ChipTensor pld_reshape(const ChipTensor& t, std::initializer_list<int64_t
   uint64_t before = 1, after = 1;
   for (uint32_t i = 0; i < t.ndims; ++i) before *= t.shapes[i];
   uint32_t i = 0;
-  for (int64_t e : extents) v.shapes[i++] = static_cast<uint32_t>(e);
+  for (int64_t e : extents) v.shapes[i++] = pld_u32(e);
   for (i = v.ndims; i-- > 0;) {
     v.strides[i] = static_cast<uint32_t>(after == 0 ? 1 : after);
-    after *= v.shapes[i];
+    if (__builtin_mul_overflow(after, uint64_t{v.shapes[i]}, &after)) after = ~uint64_t{0};
   }
   if (before != after) {
     PLD_VIEW_FAIL("cannot reshape %llu elements into %llu", static_cast<unsigned long long>(before),
