@@ -21,18 +21,21 @@ std::optional<Range> range_of_dtype(DType dtype) {
     if (bits >= 64) return {};
     return Range{0, (std::int64_t{1} << bits) - 1};
   }
-  if (bits >= 64) return Range{std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
+  if (bits >= 64)
+    return Range{std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
   return Range{-(std::int64_t{1} << (bits - 1)), (std::int64_t{1} << (bits - 1)) - 1};
 }
 
 std::optional<Range> result_of(BinaryOp op, const Range& a, const Range& b) {
   Range r{};
   if (op == BinaryOp::Add) {
-    if (__builtin_add_overflow(a.low, b.low, &r.low) || __builtin_add_overflow(a.high, b.high, &r.high)) return {};
+    if (__builtin_add_overflow(a.low, b.low, &r.low) || __builtin_add_overflow(a.high, b.high, &r.high))
+      return {};
     return r;
   }
   if (op == BinaryOp::Sub) {
-    if (__builtin_sub_overflow(a.low, b.high, &r.low) || __builtin_sub_overflow(a.high, b.low, &r.high)) return {};
+    if (__builtin_sub_overflow(a.low, b.high, &r.low) || __builtin_sub_overflow(a.high, b.low, &r.high))
+      return {};
     return r;
   }
   if (op == BinaryOp::Mul) {
@@ -62,7 +65,8 @@ std::optional<Range> range_within(const Expr* expr, const DefinitionOf& definiti
     if (call->op == OpId::tensor_dim) known = Range{0, std::numeric_limits<std::int64_t>::max()};
   }
   if (const auto* cast = dyn<Cast>(expr)) known = range_within(cast->operand, definition, names);
-  if (const auto* binary = dyn<Binary>(expr); binary != nullptr && !is_comparison(binary->op) && !is_logical(binary->op)) {
+  if (const auto* binary = dyn<Binary>(expr);
+      binary != nullptr && !is_comparison(binary->op) && !is_logical(binary->op)) {
     const auto a = range_within(binary->lhs, definition, names);
     const auto b = range_within(binary->rhs, definition, names);
     if (a && b) known = result_of(binary->op, *a, *b);
@@ -93,7 +97,8 @@ bool may_wrap_within(const Expr* expr, const DefinitionOf& definition, int names
   if (const auto* var = dyn<Var>(expr)) {
     const Expr* value = definition && names > 0 ? definition(var) : nullptr;
     bool again = true;
-    return value != nullptr && dyn<Call>(value) == nullptr && may_wrap_within(value, definition, names - 1, again) && again;
+    return value != nullptr && dyn<Call>(value) == nullptr &&
+           may_wrap_within(value, definition, names - 1, again) && again;
   }
   return false;
 }

@@ -112,20 +112,23 @@ class Many:
     return run_within("unlimited", "--entry=sizes --ranks 2 --random --scalar k=" + k + " --scalar m=" + m +
                                        " --scalar n=" + n);
   };
-  CHECK_THAT(run_sizes("2305843009213693952", "1", "1"),
-             Contains("many.pld:29: the size 4611686018427387904 * 4 overflows, its limit is 9223372036854775807 "
-                      "(host function sizes)"));
+  CHECK_THAT(
+      run_sizes("2305843009213693952", "1", "1"),
+      Contains("many.pld:29: the size 4611686018427387904 * 4 overflows, its limit is 9223372036854775807 "
+               "(host function sizes)"));
   CHECK_THAT(run_sizes("-2", "1", "1"),
              Contains("many.pld:29: buffer buf of domain comm_d0 has -16 bytes; a size is 0 or more"));
-  CHECK_THAT(run_sizes("8", "4294967296", "1"), Contains("many.pld:31: the size 4294967296 * 4294967296 overflows"));
-  CHECK_THAT(run_sizes("8", "1073741824", "1"),
-             Contains("many.pld:31: the size of host tensor [1152921504606846976, 1, 64] is more than the limit of "
-                      "1152921504606846976 bytes"));
+  CHECK_THAT(run_sizes("8", "4294967296", "1"),
+             Contains("many.pld:31: the size 4294967296 * 4294967296 overflows"));
+  CHECK_THAT(
+      run_sizes("8", "1073741824", "1"),
+      Contains("many.pld:31: the size of host tensor [1152921504606846976, 1, 64] is more than the limit of "
+               "1152921504606846976 bytes"));
   CHECK_THAT(run_sizes("8", "-1", "1"), Contains("many.pld:33: extent 0 of buf [-1, 8] is negative") &&
                                             Contains("(host function sizes, rank 0)"));
-  CHECK_THAT(run_sizes("1", "1", "4294967296"),
-             Contains("many.pld:22: the size ") && Contains(" overflows, its limit is ") &&
-                 Contains("(chip orchestration sized, rank "));
+  CHECK_THAT(run_sizes("1", "1", "4294967296"), Contains("many.pld:22: the size ") &&
+                                                    Contains(" overflows, its limit is ") &&
+                                                    Contains("(chip orchestration sized, rank "));
   CHECK_THAT(run_sizes("1", "1", "65537"),
              Contains("many.pld:22: an extent or offset is 4295032833; it must be from 0 to 4294967295"));
   CHECK_THAT(run_within("200000", "--entry=host --ranks 64 --random --scalar at=0 --scalar d=1"),

@@ -216,7 +216,9 @@ void ChipEmitter::call_op(const Stmt* stmt, const Var* result, const Call* call)
   if (call->op == OpId::tensor_reshape || call->op == OpId::tensor_view) {
     const Expr* shape = argument(call, "shape");
     const std::string from = tensor(call->args[0]);
-    return view(result, shape != nullptr ? fmt::format("pld_reshape({}, {})", from, shape_text(elements(shape))) : from);
+    return view(result, shape != nullptr
+                            ? fmt::format("pld_reshape({}, {})", from, shape_text(elements(shape)))
+                            : from);
   }
   if (call->op == OpId::tensor_transpose) {
     return view(result, fmt::format("pld_transpose({}, {}, {})", tensor(call->args[0]), axis_of(call, 1),

@@ -167,18 +167,20 @@ std::string HostEmitter::slot_size(const WindowSlot& slot) {
   int depth = 0;
   std::function<std::string(const Var*)> name;
   const ScalarText text = ScalarText(
-      env_.diags,
-      [&](const Var* var) {
-        const std::string& known = names_.of(var);
-        if (!known.empty()) return known;
-        std::string found = symbol(var);
-        if (!found.empty()) return found;
-        return name(var);
-      },
-      [&](const Call* call) {
-        if (call->op == OpId::tensor_read) good = false;  // not before the statements that may write it
-        return good ? nested_call(call) : std::string("0");
-      }).for_sizes([this](const Var* var) { return aliases().definition(var); });
+                              env_.diags,
+                              [&](const Var* var) {
+                                const std::string& known = names_.of(var);
+                                if (!known.empty()) return known;
+                                std::string found = symbol(var);
+                                if (!found.empty()) return found;
+                                return name(var);
+                              },
+                              [&](const Call* call) {
+                                if (call->op == OpId::tensor_read)
+                                  good = false;  // not before the statements that may write it
+                                return good ? nested_call(call) : std::string("0");
+                              })
+                              .for_sizes([this](const Var* var) { return aliases().definition(var); });
   name = [&](const Var* var) -> std::string {
     const Expr* definition = aliases().definition(var);
     if (definition == nullptr || ++depth > 200) {

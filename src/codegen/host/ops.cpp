@@ -36,8 +36,7 @@ std::string HostEmitter::nested_call(const Call* call) {
 }
 
 std::string HostEmitter::slice_text(const Call* call) {
-  std::string text =
-      fmt::format(".box({}, {})", shape_text(elements(argument(call, "shape"))),
+  std::string text = fmt::format(".box({}, {})", shape_text(elements(argument(call, "shape"))),
                                  shape_text(elements(argument(call, "offset"))));
   if (const Expr* drop = argument(call, "drop_dims"); drop != nullptr && !elements(drop).empty()) {
     text += fmt::format(".drop({})", extents(drop));

@@ -368,7 +368,8 @@ uint64_t count_of(const TensorCreateInfo& info) {
   constexpr uint64_t kMaxBytes = uint64_t{1} << 60;
   if (count > kMaxBytes / static_cast<uint64_t>(size_of(info.dtype))) {
     sim::fail("a tensor of %llu elements of %s is made here; the limit is %llu bytes",
-              static_cast<unsigned long long>(count), name_of(info.dtype), static_cast<unsigned long long>(kMaxBytes));
+              static_cast<unsigned long long>(count), name_of(info.dtype),
+              static_cast<unsigned long long>(kMaxBytes));
   }
   return count;
 }

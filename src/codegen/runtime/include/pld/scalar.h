@@ -76,9 +76,10 @@ AICORE inline T pld_pow(T a, T b) {
 #ifdef PLD_TARGET_PTOISA
 #define PLD_SIZE_FAIL(a, sign, b) __builtin_trap()
 #else
-#define PLD_SIZE_FAIL(a, sign, b)                                                                      \
+#define PLD_SIZE_FAIL(a, sign, b)                                                                         \
   ::pld::sim::fail("the size %lld " sign " %lld overflows, its limit is %llu", static_cast<long long>(a), \
-                   static_cast<long long>(b), static_cast<unsigned long long>(std::numeric_limits<T>::max()))
+                   static_cast<long long>(b),                                                             \
+                   static_cast<unsigned long long>(std::numeric_limits<T>::max()))
 #endif
 template <class T>
 AICORE inline T pld_size_add(T a, T b) {

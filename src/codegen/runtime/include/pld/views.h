@@ -20,7 +20,8 @@ inline constexpr int32_t kInvalidKernel = -1;
 template <class T>
 inline uint32_t pld_u32(T value) {
   if (value < 0 || static_cast<uint64_t>(value) > 0xffffffff) {
-    PLD_VIEW_FAIL("an extent or offset is %lld; it must be from 0 to 4294967295", static_cast<long long>(value));
+    PLD_VIEW_FAIL("an extent or offset is %lld; it must be from 0 to 4294967295",
+                  static_cast<long long>(value));
   }
   return static_cast<uint32_t>(value);
 }
