@@ -220,11 +220,13 @@ class RunCommand : public Command {
     }
     // Built under another name and renamed, so that runs at the same time do not meet half a program.
     tree.directory = final_directory + "." + std::to_string(getpid());
+    tree.kept_when_failed = final_directory + ".failed";
+    tree.help = "build somewhere else with --build-dir DIR, or set XDG_CACHE_HOME to a folder for caches";
     const bool built = write_tree(session, tree) && compile_tree(session, tree, tools, targets);
     if (built) {
       fs::rename(tree.directory, final_directory, ignored);
       if (ignored && !file_exists(program)) {
-        session.report<diag::cannot_write>("", final_directory, "cannot be made: " + ignored.message());
+        session.report<diag::cannot_write>(tree.help, final_directory, "cannot be made: " + ignored.message());
         return kBadInput;
       }
     }

@@ -156,12 +156,22 @@ bool write_tree(Session& session, const Tree& tree) {
     std::string error;
     const WriteResult result = write_if_changed(path, file.text, error);
     if (result == WriteResult::Failed) {
-      session.report<diag::cannot_write>("", path, error);
+      session.report<diag::cannot_write>(tree.help, path, error);
       return false;
     }
     session.log().debug("{} {}", result == WriteResult::Written ? "wrote" : "unchanged", path);
   }
   return true;
+}
+
+// Where the files are for the user to look at.
+static std::string keep_failed(const Tree& tree) {
+  if (tree.kept_when_failed.empty()) return tree.directory;
+  std::error_code error;
+  fs::remove_all(tree.kept_when_failed, error);
+  fs::rename(tree.directory, tree.kept_when_failed, error);
+  // Another run of the same program may have put the same files there in between.
+  return error && !fs::exists(tree.kept_when_failed, error) ? tree.directory : tree.kept_when_failed;
 }
 
 bool compile_tree(Session& session, const Tree& tree, const Toolchain& tools,
@@ -181,7 +191,7 @@ bool compile_tree(Session& session, const Tree& tree, const Toolchain& tools,
     fs::remove_all(path_join(tree.directory, "bin"), ignored);
   }
   if (write_if_changed(key_path, wanted, error) == WriteResult::Failed) {
-    session.report<diag::cannot_write>("", key_path, error);
+    session.report<diag::cannot_write>(tree.help, key_path, error);
     return false;
   }
   for (const CachedObject& object : objects) {
@@ -208,7 +218,7 @@ bool compile_tree(Session& session, const Tree& tree, const Toolchain& tools,
   }
   if (!result.ok()) {
     session.say(result.out + result.err);
-    session.report<diag::compile_failed>("", tree.directory);
+    session.report<diag::compile_failed>("", keep_failed(tree));
     return false;
   }
   session.say(result.err);  // the compiler's warnings

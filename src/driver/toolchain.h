@@ -25,6 +25,8 @@ struct TreeFile {
 struct Tree {
   std::string directory;
   std::vector<TreeFile> files;
+  std::string help;              // what to do where the directory cannot be written; empty: nothing to say
+  std::string kept_when_failed;  // where the directory goes if it cannot be compiled; empty: it stays
 
   const TreeFile* file(std::string_view path) const;
   // bin/<name>, bin/lib<name>.a: as the Makefile says, else `otherwise`.

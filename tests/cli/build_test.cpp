@@ -211,6 +211,33 @@ TEST_CASE("build: a compiler that fails or is missing") {
   CHECK_FALSE(fs::exists(dir.path("b/bin/scale_add")));
 }
 
+TEST_CASE("run: the cache cannot be written, or what is in it not compiled") {
+  const TempDir dir;
+  std::map<std::string, std::string> variables = build_variables();
+  variables["XDG_CACHE_HOME"] = dir.write("file", "no folder");
+  const Outcome unwritten = run_pldc({"run", sample("scale_add"), "--random"}, variables);
+  CHECK(unwritten.code == 1);
+  CHECK_THAT(unwritten.err, Catch::Contains("[PLD0901]") && Catch::Contains("--build-dir DIR") &&
+                                Catch::Contains("XDG_CACHE_HOME"));
+  variables["XDG_CACHE_HOME"] = dir.path("cache");
+  for (int again = 0; again < 2; ++again) {
+    const Outcome failed =
+        run_pldc({"run", sample("scale_add"), "--random", "--cxxflags=-fno-such-flag"}, variables);
+    CAPTURE(failed.err);
+    CHECK(failed.code == 1);
+    const std::string before = "the generated C++ in '";
+    const std::size_t begin = failed.err.find(before);
+    REQUIRE(begin != std::string::npos);
+    const std::size_t end = failed.err.find('\'', begin + before.size());
+    const std::string folder = failed.err.substr(begin + before.size(), end - begin - before.size());
+    CHECK(fs::exists(folder + "/host/host_orch.cpp"));
+    const fs::directory_iterator below(dir.path("cache/pldc"));
+    CHECK(std::count_if(fs::begin(below), fs::end(below), [](const fs::directory_entry& entry) {
+            return entry.path().filename().string().rfind("run-", 0) == 0;
+          }) == 1);
+  }
+}
+
 TEST_CASE("run: builds into the cache once, passes options on, gives the program's exit code") {
   const Outcome first =
       pldc_with_cache({"run", sample("scale_add"), "--random", "--scalar", "k=2", "--out", "out=-"});

@@ -134,6 +134,6 @@ class Many:
   CHECK_THAT(run_within("200000", "--entry=host --ranks 64 --random --scalar at=0 --scalar d=1"),
              Contains("64 ranks cannot be started"));
   CHECK_THAT(run_within("200000", "--entry=host --ranks 2 --random --scalar at=0 --scalar d=1"),
-             Contains("many.pld:16: a launch that runs on 40 cores at once needs as many threads") &&
+             Contains("many.pld:17: a launch that runs on 40 cores at once needs as many threads") &&
                  Contains("(chip orchestration chip, rank "));
 }
