@@ -226,7 +226,8 @@ class RunCommand : public Command {
     if (built) {
       fs::rename(tree.directory, final_directory, ignored);
       if (ignored && !file_exists(program)) {
-        session.report<diag::cannot_write>(tree.help, final_directory, "cannot be made: " + ignored.message());
+        session.report<diag::cannot_write>(tree.help, final_directory,
+                                           "cannot be made: " + ignored.message());
         return kBadInput;
       }
     }
