@@ -150,8 +150,8 @@ bool valid_extents(const RuleCall& call, Dims shape, Dims& valid);
 bool pad_value_ok(const RuleCall& call, PadValue& pad);
 // Argument 1 is a constant shape that holds `from`.
 bool grows(const RuleCall& call, Dims from, Dims to);
-// Argument 1 has an index for each axis.
-bool indices_ok(const RuleCall& call, std::size_t rank);
+// Argument 1 has an index for each axis; constant ones lie inside of constant extents.
+bool indices_ok(const RuleCall& call, Dims shape);
 // Argument 2 is a scalar of the dtype of the elements.
 bool element_ok(const RuleCall& call, DType dtype);
 // The shape of the same bytes as elements of another dtype. The elements follow each other in memory along the axis that is

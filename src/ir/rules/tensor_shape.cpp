@@ -77,12 +77,12 @@ const Type* rule_TensorDim(const RuleCall& call) {
 }
 
 const Type* rule_TensorRead(const RuleCall& call) {
-  if (!indices_ok(call, call.tensor(0)->shape.size())) return nullptr;
+  if (!indices_ok(call, call.tensor(0)->shape)) return nullptr;
   return call.ctx.scalar(call.tensor(0)->dtype);
 }
 
 const Type* rule_TensorWrite(const RuleCall& call) {
-  if (!indices_ok(call, call.tensor(0)->shape.size()) || !element_ok(call, call.tensor(0)->dtype))
+  if (!indices_ok(call, call.tensor(0)->shape) || !element_ok(call, call.tensor(0)->dtype))
     return nullptr;
   return rule_SameAs0(call);
 }

@@ -400,9 +400,22 @@ const Type* rule_TileConcat(const RuleCall& call) {
                    MemSpace::Vec);
 }
 
-bool indices_ok(const RuleCall& call, std::size_t rank) {
+bool indices_ok(const RuleCall& call, Dims shape) {
   const auto indices = call.tuple(1);
-  return indices && call.tuple_rank(1, indices->size(), rank, 0);
+  if (!indices || !call.tuple_rank(1, indices->size(), shape.size(), 0)) return false;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const Expr* index = (*indices)[i];
+    const auto at = const_int(index);
+    const auto extent = const_int(shape[i]);
+    if (!at || (*at >= 0 && (!extent || *at < *extent))) continue;
+    call.diags.report<diag::op_value>(
+        index->span.valid() ? index->span : call.place(1), call.operand(1), call.name(),
+        extent ? fmt::format("at least 0 and less than {} on axis {}", *extent, i)
+               : fmt::format("at least 0 on axis {}", i),
+        *at);
+    return false;
+  }
+  return true;
 }
 
 bool element_ok(const RuleCall& call, DType dtype) {
@@ -414,12 +427,12 @@ bool element_ok(const RuleCall& call, DType dtype) {
 }
 
 const Type* rule_TileRead(const RuleCall& call) {
-  if (!indices_ok(call, call.tile(0)->shape.size())) return nullptr;
+  if (!indices_ok(call, call.tile(0)->shape)) return nullptr;
   return call.ctx.scalar(call.tile(0)->dtype);
 }
 
 const Type* rule_TileWrite(const RuleCall& call) {
-  if (!indices_ok(call, call.tile(0)->shape.size()) || !element_ok(call, call.tile(0)->dtype)) return nullptr;
+  if (!indices_ok(call, call.tile(0)->shape) || !element_ok(call, call.tile(0)->dtype)) return nullptr;
   return rule_SameAs0(call);
 }
 
