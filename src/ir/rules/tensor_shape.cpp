@@ -82,8 +82,7 @@ const Type* rule_TensorRead(const RuleCall& call) {
 }
 
 const Type* rule_TensorWrite(const RuleCall& call) {
-  if (!indices_ok(call, call.tensor(0)->shape) || !element_ok(call, call.tensor(0)->dtype))
-    return nullptr;
+  if (!indices_ok(call, call.tensor(0)->shape) || !element_ok(call, call.tensor(0)->dtype)) return nullptr;
   return rule_SameAs0(call);
 }
 
