@@ -16,7 +16,7 @@ constexpr int kMostNames = 6;
 std::optional<Range> range_of_dtype(DType dtype) {
   if (!is_int(dtype) || dtype == DType::TASK_ID) return {};
   if (dtype == DType::BOOL) return Range{0, 1};
-  const int bits = bit_width(dtype);
+  const auto bits = static_cast<int>(bit_width(dtype));
   if (is_unsigned_int(dtype)) {
     if (bits >= 64) return {};
     return Range{0, (std::int64_t{1} << bits) - 1};
