@@ -47,8 +47,12 @@ constinit const std::array<Lexer::Char, 256> Lexer::kChars = [] {
   return table;
 }();
 
-Lexer::Lexer(const SourceFile& file, DiagSink& diags, std::uint32_t max_depth)
-    : text_(file.text()), base_(file.base()), diags_(diags), max_depth_(max_depth) {
+Lexer::Lexer(const SourceFile& file, DiagSink& diags, std::uint32_t max_brackets, std::uint32_t max_blocks)
+    : text_(file.text()),
+      base_(file.base()),
+      diags_(diags),
+      max_brackets_(max_brackets),
+      max_blocks_(max_blocks) {
   if (text_.substr(0, 3) == "\xef\xbb\xbf") at_ = line_start_ = 3;  // UTF-8 byte order mark
 }
 
@@ -173,9 +177,9 @@ Token Lexer::layout() {
     at_line_start_ = false;
     if (column == indents_.back()) return {Tok::Error, at_, at_};
     if (column > indents_.back()) {
-      if (indents_.size() > max_depth_ && !reported_depth_) {
+      if (indents_.size() > max_blocks_ && !reported_depth_) {
         reported_depth_ = true;
-        diags_.report<diag::too_deep>(span(at_, at_ + 1), "blocks", max_depth_);
+        diags_.report<diag::too_deep>(span(at_, at_ + 1), "blocks", max_blocks_);
       }
       indents_.push_back(column);
       return {Tok::Indent, at_, at_};
@@ -339,9 +343,9 @@ Token Lexer::punctuation(unsigned char c) {
     return Token{kind, begin, at_};
   };
   const auto open = [&](Tok kind) {
-    if (++depth_ > max_depth_ && !reported_depth_) {
+    if (++depth_ > max_brackets_ && !reported_depth_) {
       reported_depth_ = true;
-      diags_.report<diag::too_deep>(span(begin, begin + 1), "brackets", max_depth_);
+      diags_.report<diag::too_deep>(span(begin, begin + 1), "brackets", max_brackets_);
     }
     return Token{kind, begin, at_};
   };

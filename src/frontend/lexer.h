@@ -13,7 +13,9 @@ namespace pldc {
 
 class Lexer {
  public:
-  Lexer(const SourceFile& file, DiagSink& diags, std::uint32_t max_depth);
+  Lexer(const SourceFile& file, DiagSink& diags, std::uint32_t max_brackets, std::uint32_t max_blocks);
+  Lexer(const SourceFile& file, DiagSink& diags, std::uint32_t max_depth)
+      : Lexer(file, diags, max_depth, max_depth) {}
 
   [[gnu::always_inline]] Token next() {
     const Token token = next_plain();
@@ -93,7 +95,8 @@ class Lexer {
   std::string_view text_;
   std::uint32_t base_;
   DiagSink& diags_;
-  std::uint32_t max_depth_;
+  std::uint32_t max_brackets_;
+  std::uint32_t max_blocks_;
   std::uint32_t at_ = 0;
   std::uint32_t line_start_ = 0;
   std::uint32_t depth_ = 0;  // open brackets
@@ -132,7 +135,7 @@ class Lexer {
       if (kChars[static_cast<unsigned char>(following)].cls != Class::NameStart) return {Tok::Error, 0, 0};
       break;
     case Plain::Open:
-      if (depth_ >= max_depth_) return {Tok::Error, 0, 0};
+      if (depth_ >= max_brackets_) return {Tok::Error, 0, 0};
       ++depth_;
       break;
     case Plain::Close:

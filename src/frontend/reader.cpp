@@ -9,7 +9,11 @@
 namespace pldc {
 
 Reader::Reader(const SourceFile& file, Context& context, DiagSink& diags, const ReadOptions& options)
-    : file_(file), ctx_(context), diags_(diags), options_(options), lex_(file, diags, options.max_depth) {}
+    : file_(file),
+      ctx_(context),
+      diags_(diags),
+      options_(options),
+      lex_(file, diags, options.max_depth, 2 * (options.max_depth + options.max_links)) {}
 
 Token Reader::take() {
   const Token taken = tok_;
@@ -111,9 +115,16 @@ bool Reader::expect_word(std::string_view word, std::string_view where) {
   return false;
 }
 
-bool Reader::too_deep(Span where, std::string_view what) {
+bool Reader::too_deep(Span where) {
   if (depth_ <= options_.max_depth) return false;
-  diags_.report<diag::too_deep>(where, what, options_.max_depth);
+  const bool blocks = blocks_ > options_.max_depth / 2;  // makes the most of it
+  diags_.report<diag::too_deep>(where, blocks ? "blocks" : "expressions", options_.max_depth);
+  return true;
+}
+
+bool Reader::too_many_links(Span where) {
+  if (links_ <= options_.max_links) return false;
+  diags_.report<diag::too_deep>(where, "branches", options_.max_links);
   return true;
 }
 

@@ -60,13 +60,15 @@ class Reader {
   bool line_ended() const;
   void resync(std::uint32_t statement_column);
   struct DepthGuard {
-    explicit DepthGuard(Reader& r) : reader(r) { ++reader.depth_; }
-    ~DepthGuard() { --reader.depth_; }
+    explicit DepthGuard(Reader& r) : DepthGuard(r.depth_) {}
+    explicit DepthGuard(std::uint32_t& counter) : count(counter) { ++count; }
+    ~DepthGuard() { --count; }
     DepthGuard(const DepthGuard&) = delete;
     DepthGuard& operator=(const DepthGuard&) = delete;
-    Reader& reader;
+    std::uint32_t& count;
   };
-  bool too_deep(Span where, std::string_view what = "expressions");
+  bool too_deep(Span where);
+  bool too_many_links(Span where);
   // Sets a flag for as long as it lives.
   struct FlagGuard {
     explicit FlagGuard(bool& f) : flag(f), before(f) { flag = true; }
@@ -156,6 +158,8 @@ class Reader {
     List<const Expr*> yielded;
     bool has_yield = false;  // with or without targets
     std::uint32_t column = 0;
+    bool of_else = false;     // an `if` in it is a link of a chain, as an `elif` is
+    bool free_scope = false;  // a `with` in it does not count, for passes put one into each loop and branch
   };
   enum class IfEmpty : std::uint8_t { Error, Accept };
   bool read_block(Block& block, std::string_view where, IfEmpty if_empty = IfEmpty::Error);
@@ -377,6 +381,8 @@ class Reader {
   bool has_tok2_ = false;
   std::uint32_t prev_end_ = 0;
   std::uint32_t depth_ = 0;
+  std::uint32_t blocks_ = 0;  // those of depth_ that are blocks
+  std::uint32_t links_ = 0;   // ReadOptions::max_links
   std::size_t comment_head_ = 0;
 
   TextStyle style_;

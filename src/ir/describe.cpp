@@ -65,8 +65,11 @@ std::string describe(List<const Expr*> dims) {
 std::string describe(const Type* type) {
   if (type == nullptr) return "a value of unknown type";
   switch (type->kind) {
-    case TypeKind::Scalar:
-      return fmt::format("an {} scalar", name_of(static_cast<const ScalarType*>(type)->dtype));
+    case TypeKind::Scalar: {
+      const std::string_view dtype = name_of(static_cast<const ScalarType*>(type)->dtype);
+      // As they are spoken: an FP32, an INDEX, a UINT8.
+      return fmt::format("{} {} scalar", dtype.find_first_of("BTU") == 0 ? "a" : "an", dtype);
+    }
     case TypeKind::Tensor:
     case TypeKind::DistributedTensor: {
       const auto* t = static_cast<const TensorType*>(type);

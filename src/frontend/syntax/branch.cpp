@@ -9,8 +9,6 @@ namespace pldc {
 
 namespace {
 
-// Links of a chain of elif. Passes go down one level for each.
-constexpr std::size_t kMaxBranches = 500;
 // Deeper than any reader of Python takes, an if that is a whole else is printed as elif.
 constexpr int kMaxIndent = 100;
 
@@ -22,22 +20,30 @@ struct Reader::Branch {
   IfStmt n{};
   Block then_block;
   Block else_block;
+
+  Branch() {
+    then_block.free_scope = else_block.free_scope = true;
+    else_block.of_else = true;
+  }
 };
 
 bool Reader::read_if(Block& block, const Token& first) {
-  const DepthGuard guard(*this);
-  if (too_deep(span(tok_), "branches")) return false;
   // Each elif is an if in the else of the one before; a long chain is read without going down.
   std::deque<Branch> chain;
+  const struct LinksGuard {
+    ~LinksGuard() { links = before; }
+    std::uint32_t& links;
+    std::uint32_t before;
+  } guard{links_, links_};
   Token head = first;
   bool more = true;
   bool too_long = false;
   while (more) {
-    if (chain.size() == kMaxBranches) {
-      if (!too_long) diags_.report<diag::too_deep>(span(tok_), "branches", kMaxBranches);
-      too_long = true;  // read to its end, so that one message says it
-      chain.pop_back();
+    if (!chain.empty() && !too_long) {
+      ++links_;
+      too_long = too_many_links(span(tok_));
     }
+    if (too_long) chain.pop_back();  // read to its end, so that one message says it
     Block& outer = chain.empty() ? block : chain.back().else_block;
     Branch& branch = chain.emplace_back();
     branch.first = head;

@@ -248,6 +248,7 @@ bool Reader::read_range(Block& block, const Token& first, const Token& name,
   bind(n.loop_var->name, n.loop_var);
   n.iter_args = make_carries(carry_names, inits, span_from(first.begin));
   Block body;
+  body.free_scope = true;
   if (!read_block(body, "for")) return false;
   close_scope(!authoring_ || inits.empty());
   n.return_vars = make_results(body, n.iter_args, span_from(first.begin));
@@ -270,6 +271,7 @@ bool Reader::read_while(Block& block, const Token& first) {
   n.condition = condition;
   flush_hoisted(block);
   Block body;
+  body.free_scope = true;
   open_scope();
   if (!read_block(body, "while")) return false;
   close_scope(true);
@@ -300,6 +302,7 @@ bool Reader::read_while_carry(Block& block, const Token& first, const std::vecto
     return false;
   }
   Block body;
+  body.free_scope = true;
   body.column = lex_.column_of(tok_.begin);
   take();
   if (!at_call("cond")) {

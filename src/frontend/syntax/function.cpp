@@ -300,6 +300,7 @@ const Function* Reader::read_body(Draft& draft) {
       tok_ = lex_.next();
       prev_end_ = draft.body_begin;
       Block block;
+      block.free_scope = true;
       if (!at(Tok::Indent)) {
         if (!diags_.full()) {
           diags_.report<diag::empty_body>(f.name_span, f.name.text())

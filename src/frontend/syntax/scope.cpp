@@ -64,6 +64,7 @@ bool Reader::read_with(Block& block, const Token& first) {
     if (!o.name_hint.empty()) saw_dump_ = true;
   }
   Block body;
+  body.of_else = block.of_else && block.free_scope;
   const bool in_core = in_core_;
   if (n.scope == ScopeKind::InCore) in_core_ = true;
   if (!read_scope_body(o, body)) return false;

@@ -3,6 +3,7 @@
 //           | "continue" | compound )
 // yield     = [ NAME [ ":" type ] "=" | NAME { "," NAME } "=" ] "pl.yield_(" [ exprs ] ")"
 #include <algorithm>
+#include <utility>
 
 #include "frontend/reader.h"
 #include "frontend/writer.h"
@@ -66,8 +67,11 @@ void Reader::read_statement(Block& block) {
   const Token first = tok_;
   const std::uint32_t column = block.column;
   const std::size_t scopes = scope_marks_.size();
-  const DepthGuard guard(*this);
-  bool good = !too_deep(span(first));
+  const bool link = block.of_else && at_word("if");
+  std::uint32_t free = 0;
+  const DepthGuard guard(link ? links_ : block.free_scope && at_word("with") ? free : depth_);
+  const std::uint32_t blocks = std::exchange(blocks_, depth_);
+  bool good = link ? !too_many_links(span(first)) : !too_deep(span(first));
   if (good) {
     if (first.kind == Tok::Name) {
       const std::string_view word = text(first);
@@ -102,6 +106,7 @@ void Reader::read_statement(Block& block) {
     resync(column);
     excuse_names(first.begin, tok_.begin);
   }
+  blocks_ = blocks;
 }
 
 // Names in the text of a statement that was given up count as defined: it may be what would have defined them. Constants of

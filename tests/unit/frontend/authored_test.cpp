@@ -210,7 +210,7 @@ TEST_CASE(
       body += "elif n == " + std::to_string(i) + ":\n    a = n + " + std::to_string(i) + "\n";
     return body + "else:\n    a = n + 1";
   };
-  const Read r(in_main(chain(499)));
+  const Read r(in_main(chain(500)));
   INFO(r.errors);
   REQUIRE(r.good());
   const std::string printed = r.printed();
@@ -224,8 +224,50 @@ TEST_CASE(
   CHECK(!longer.good());
   CHECK(longer.diags.error_count() == 1);
   CHECK(longer.errors.find("branches are nested deeper than 500 levels") != std::string::npos);
+  // Some of the links in a block of another chain: the sum counts.
+  const auto nested = [&](int outer, int inner) {
+    std::string text = chain(outer);
+    text.resize(text.rfind("    a = n + 1"));
+    std::string lines = "    " + chain(inner);
+    for (std::size_t at = 0; (at = lines.find('\n', at)) != std::string::npos; at += 5)
+      lines.insert(at + 1, "    ");
+    return Read(in_main(text + lines));
+  };
+  CHECK(nested(249, 250).good());
+  const Read both = nested(250, 250);
+  CHECK(!both.good());
+  CHECK(both.errors.find("branches are nested deeper than 500 levels") != std::string::npos);
   // What any reader of Python takes has no elif.
   CHECK(Read(in_main(chain(50))).printed().find("elif ") == std::string::npos);
+}
+
+TEST_CASE("a chain of elif that yields, as passes leave it") {
+  const auto chain = [](int links) {
+    std::string before, after;
+    for (int i = 0; i <= links; ++i) {
+      const std::string pad(static_cast<std::size_t>(i) * 4, ' ');
+      const std::string number = std::to_string(i);
+      const std::string result = "    r" + number + ": pl.Scalar[pl.INDEX] = pl.yield_(";
+      before += pad + "if n == " + number + ":\n" + pad + result + "n)\n" + pad + "else:\n";
+      after.insert(0, pad + result + (i == links ? "n" : "r" + std::to_string(i + 1)) + ")\n");
+      if (i != links) before += pad + "    m" + number + ": pl.Scalar[pl.INDEX] = n + 1\n";
+    }
+    after.pop_back();
+    return before + after;
+  };
+  const Read r(in_main(chain(500)));
+  INFO(r.errors);
+  REQUIRE(r.good());
+  const std::string printed = r.printed();
+  const Read again(printed);
+  INFO(again.errors);
+  REQUIRE(again.good());
+  CHECK(again.printed() == printed);
+  for (const int links : {501, 2000}) {
+    const Read longer(in_main(chain(links)));
+    CHECK(!longer.good());
+    CHECK(longer.errors.find("branches are nested deeper than 500 levels") != std::string::npos);
+  }
 }
 
 TEST_CASE("statements that make nothing: their comments move on") {

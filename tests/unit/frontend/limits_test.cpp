@@ -95,11 +95,17 @@ TEST_CASE("deep nesting of every form is refused where it becomes too deep") {
   CHECK(deep(first_error(kBody + "        if n < 1:\n            return\n" +
                          times(100'000, "        elif n < 2:\n            return\n"))));
   CHECK(first_error(kBody + "        if n < 1:\n            return\n" +
-                    times(499, "        elif n < 2:\n            return\n"))
+                    times(500, "        elif n < 2:\n            return\n"))
             .empty());
   std::string blocks = kBody;
   for (std::size_t i = 0; i < 2000; ++i) blocks += std::string(8 + i, ' ') + "if n < 1:\n";
-  CHECK(deep(first_error(blocks)));
+  CHECK(first_error(blocks).rfind("blocks are nested deeper than 256 levels at ", 0) == 0);
+  std::string branches = kBody;
+  for (std::size_t i = 0; i < 2000; ++i) {
+    const std::string pad(8 + i, ' ');
+    branches += pad + "if n < 1:\n" + pad + " return\n" + pad + "else:\n";
+  }
+  CHECK(first_error(branches) == "branches are nested deeper than 500 levels at 1511:510");
   CHECK(!first_error(times(100'000, "@pl.function\n")).empty());
 }
 
