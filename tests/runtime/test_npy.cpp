@@ -199,10 +199,9 @@ TEST_CASE("every truncation and every changed byte of a file is an error or a re
 TEST_CASE("writing") {
   TemporaryDirectory dir;
   const float x = 3;
-  CHECK_THROWS_WITH(pld::npy::write(dir.file("none/a.npy"), pld::f32, {}, &x, 4),
-                    Contains("cannot be written"));
   const std::string path = dir.file("a.npy");
   pld::npy::write(path, pld::f32, {}, &x, 4);
+  CHECK_THROWS_WITH(pld::npy::write(path + "/b.npy", pld::f32, {}, &x, 4), Contains("a.npy"));
   struct stat before {
   }, after{};
   REQUIRE(stat(path.c_str(), &before) == 0);
