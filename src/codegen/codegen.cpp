@@ -98,9 +98,12 @@ class Generator {
     // The vendor's own build compiles the sources for the device; ours needs the runtime headers of sim.
     if (options_.target == Target::Ascend) return;
     std::uint64_t hash = hash_bytes(kVersion);
-    for (const OutputFile& file : out)
+    bool deep_blocks = false;
+    for (const OutputFile& file : out) {
       hash = hash_combine(hash, hash_combine(hash_bytes(file.path), hash_bytes(file.text)));
-    out.push_back({"Makefile", makefile_text(code_, options_.target == Target::Mpi, hash)});
+      deep_blocks = deep_blocks || has_deep_blocks(file.text);
+    }
+    out.push_back({"Makefile", makefile_text(code_, options_.target == Target::Mpi, deep_blocks, hash)});
   }
 
  private:

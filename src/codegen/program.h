@@ -42,7 +42,10 @@ std::string host_header_text(const ProgramCode& program);
 std::string host_source_text(const ProgramCode& program, const Places& places);
 std::string host_main_text(const ProgramCode& program);
 // `hash`: of the program; processes that run together (mpi) compare it.
-std::string makefile_text(const ProgramCode& program, bool mpi, std::uint64_t hash);
+// `deep_blocks`: of any source of the program.
+std::string makefile_text(const ProgramCode& program, bool mpi, bool deep_blocks, std::uint64_t hash);
+// Whether blocks in the generated text nest deeper than every compiler takes by itself.
+bool has_deep_blocks(std::string_view text);
 std::string manifest_text(const ProgramCode& program, const BuildOptions& options, const Places& places);
 
 // "x: in FP32 [NR, 1, 384]"

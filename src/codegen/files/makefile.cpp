@@ -22,7 +22,7 @@ ARCH ?= -march=native
 # share memory.
 PLD_FLAGS := -std=c++20 -pthread -ffp-contract=off -fno-strict-aliasing -fwrapv -fno-math-errno -fno-trapping-math \
   -I$(PLD_INCLUDE) -Ihost{mpi_flags}
-QUIET := $(if $(V),,@)
+{deep_flags}QUIET := $(if $(V),,@)
 SAY := $(if $(V),:,echo)
 COMPILE = $(QUIET)mkdir -p $(@D) && $(SAY) "  CXX $<" && $(CXX) $(1) $(CXXFLAGS) $(PLD_FLAGS) $(2) -MMD -MP -c -o $@ $<
 
@@ -61,6 +61,13 @@ clean:
 .PHONY: all clean
 )make";
 
+// clang gives up at 256 brackets in each other. Far below that: macros and expressions have some, too.
+constexpr std::size_t kManyBlocks = 100;
+constexpr std::string_view kDeepFlags =
+    R"make(# Blocks stand in more blocks than clang takes without being told to; only clang knows the flag.
+PLD_FLAGS += $(if $(findstring clang,$(shell $(CXX) --version)),-fbracket-depth=4096)
+)make";
+
 // The compiler that finds MPI, around ours (Open MPI and MPICH name that differently).
 constexpr std::string_view kMpiCompiler = R"make(OMPI_CXX="$(CXX)" MPICH_CXX="$(CXX)" $(MPICXX))make";
 constexpr std::string_view kMpiRule = R"make(# The only object that sees MPI.
@@ -72,7 +79,12 @@ build/mpi.o: override CXX := OMPI_CXX="$(CXX)" MPICH_CXX="$(CXX)" $(MPICXX)
 
 }  // namespace
 
-std::string makefile_text(const ProgramCode& program, bool mpi, std::uint64_t hash) {
+bool has_deep_blocks(std::string_view text) {
+  static const std::string kMargin = "\n" + std::string(2 * kManyBlocks, ' ');
+  return text.find(kMargin) != std::string_view::npos;
+}
+
+std::string makefile_text(const ProgramCode& program, bool mpi, bool deep_blocks, std::uint64_t hash) {
   std::string objects = mpi ? "  build/mpi.o \\\n" : "";
   objects +=
       "  build/runtime.o \\\n  build/watch.o \\\n  build/launcher.o \\\n";  // the longest compilations first
@@ -86,6 +98,7 @@ std::string makefile_text(const ProgramCode& program, bool mpi, std::uint64_t ha
   const auto only_mpi = [mpi](std::string text) { return mpi ? text : std::string(); };
   return fmt::format(
       kText, fmt::arg("name", program.file_stem), fmt::arg("objects", objects),
+      fmt::arg("deep_flags", deep_blocks ? kDeepFlags : std::string_view()),
       fmt::arg("mpi_names", only_mpi(fmt::format("MPICXX ?= mpicxx\nPLD_PROGRAM_HASH := {:#018x}\n", hash))),
       fmt::arg("mpi_flags", only_mpi(" -DPLD_TARGET_MPI")),
       fmt::arg("mpi_hash", only_mpi(",-DPLD_PROGRAM_HASH=$(PLD_PROGRAM_HASH)ULL")),

@@ -44,6 +44,30 @@ TEST_CASE("hand-written meshes get the chip of the example", "[codegen][generate
   CHECK(g["chips/per_rank.cpp"] == example("mesh_by_hand", "chips/per_rank.cpp"));
 }
 
+TEST_CASE("clang is told of blocks that nest deeper than it takes by itself", "[codegen][generate]") {
+  const auto makefile = [](int links) {
+    std::string text =
+        "import pypto.language as pl\n\n@pl.program\nclass P:\n    "
+        "@pl.function(type=pl.FunctionType.InCore)\n"
+        "    def k(n: pl.Scalar[pl.INDEX], x: pl.Tensor[[1, 64], pl.FP32], y: pl.Out[pl.Tensor[[1, 64], "
+        "pl.FP32]]):\n"
+        "        t = pl.load(x, [0, 0], [1, 64])\n        if n == 0:\n            t = pl.add(t, 1.0)\n";
+    for (int i = 1; i <= links; ++i)
+      text += "        elif n == " + std::to_string(i) + ":\n            t = pl.mul(t, 2.0)\n";
+    text +=
+        "        return pl.store(t, [0, 0], y)\n\n    @pl.function(type=pl.FunctionType.Orchestration)\n"
+        "    def main(n: pl.Scalar[pl.INDEX], x: pl.Tensor[[1, 64], pl.FP32], y: pl.Out[pl.Tensor[[1, 64], "
+        "pl.FP32]]):\n"
+        "        return self.k(n, x, y)\n";
+    Generated g(text, "t.pld");
+    INFO(g.rendered);
+    REQUIRE(g.good);
+    return g["Makefile"];
+  };
+  CHECK(contains(makefile(500), "-fbracket-depth="));
+  CHECK_FALSE(contains(makefile(20), "bracket"));
+}
+
 TEST_CASE("the same program gives the same bytes, wherever it lies", "[codegen][generate]") {
   const std::string text = example("mesh_by_hand", "mesh_by_hand.pld");
   Generated a(text, "/home/me/mesh_by_hand.pld");
