@@ -164,129 +164,18 @@ TEST_CASE("roundtrip: silent when all holds, the first difference otherwise") {
   CHECK(run_pldc({"roundtrip", dir.write("bad.pld", "@\n")}).code == 1);
 }
 
-TEST_CASE("roundtrip: the longest chain of elif, nested by passes") {
+TEST_CASE("roundtrip: the longest chain of elif, which passes nest") {
   std::string chain;
   for (int i = 0; i <= 500; ++i) {
     chain += (i == 0 ? "        if k == " : "        elif k == ") + std::to_string(i) +
              ".0:\n            u = pl.add(t, k)\n";
   }
-  const std::string text =
-      with(kLoose, "        return pl.tile.store", chain + "        return pl.tile.store");
+  const std::string store = "        return pl.tile.store";
   const TempDir dir;
-  const std::string file = dir.write("f.pld", text);
-  const Outcome outcome = run_pldc({"fmt", file});
-  CHECK(outcome.code == 0);
-  CHECK(outcome.out == kText);
-  CHECK(run_pldc({"fmt", dir.write("g.pld", outcome.out)}).out == outcome.out);
-}
-
-TEST_CASE("fmt: --check, -i and -o") {
-  const TempDir dir;
-  const std::string loose = dir.write("f.pld", kLoose);
-  const Outcome check = run_pldc({"fmt", "--check", loose});
-  CHECK(check.code == 4);
-  CHECK(check.out.empty());
-  CHECK(contains(check.err, "f.pld:5:12: error: is not in canonical form: expected `:`, found ` :`"));
-  CHECK(run_pldc({"fmt", loose, "-o", dir.path("out.pld")}).code == 0);
-  CHECK(content(dir.path("out.pld")) == kText);
-  CHECK(content(loose) == kLoose);
-  CHECK(run_pldc({"fmt", "-i", loose}).code == 0);
-  CHECK(content(loose) == kText);
-  CHECK(run_pldc({"fmt", "--check", loose}).code == 0);
-  // A file that only lacks the final newline is left as it is.
-  const std::string bare = dir.write("bare.pld", kScale);
-  CHECK(run_pldc({"fmt", "-i", bare}).code == 0);
-  CHECK(content(bare) == kScale);
-  CHECK(run_pldc({"fmt", "--check", bare}).code == 0);
-}
-
-TEST_CASE("fmt: what a person wrote is not lost silently") {
-  const TempDir dir;
-  const std::string body =
-      "@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n"
-      "    def k(self, x: pl.Tensor[[N, 64], pl.FP32], y: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):\n"
-      "        \"\"\"Copies.\"\"\"\n        # kept\n        t = pl.load(x, [0, 0], [8, 64])\n"
-      "        return pl.store(t, [0, 0], y)\n";
-  const std::string import = "import pypto.language as pl\n";
-  const std::string plain = with(body, "[N, 64]", "[8, 64]");
-  const struct {
-    std::string text;
-    std::string loss;
-  } cases[] = {{"# Mine.\n" + import + "N = 8\n" + body,
-                ":1:1: warning: the canonical text does not have this comment"},
-               {import + "N = 8\n" + body, ":2:1: warning: the canonical text does not have this constant"},
-               {import + with(plain, "class P:\n", "class P:\n    'About P.'\n"),
-                ":4:5: warning: the canonical text does not have this docstring"},
-               {import + with(plain, "    @pl.f", "    # About k.\n    @pl.f"),
-                ":4:5: warning: the canonical text does not have this comment"},
-               {import + plain, ":2:1: warning: the canonical text does not have the short forms"}};
-  for (const auto& c : cases) {
-    const std::string file = dir.write("f.pld", c.text);
-    CAPTURE(c.text);
-    CHECK(run_pldc({"fmt", "--check", file}).code == 4);
-    CHECK(content(file) == c.text);
-    const Outcome printed = run_pldc({"fmt", file});
-    CHECK(printed.code == 0);
-    CHECK(lines_with(printed.err, "warning: ") == 1);
-    CHECK(contains(printed.out, "# kept"));
-    CHECK(contains(printed.err, c.loss));
-    const std::string kept = file + ".orig";
-    const Outcome rewritten = run_pldc({"fmt", "-i", file});
-    CHECK(rewritten.code == 0);
-    CHECK(contains(rewritten.err, c.loss));
-    CHECK(contains(rewritten.err, "f.pld.orig is the text as it was"));
-    CHECK(content(file) == printed.out);
-    CHECK(content(kept) == c.text);
-    // Once canonical there is nothing more to lose.
-    CHECK(run_pldc({"fmt", "-i", file}).err.empty());
-    CHECK(run_pldc({"fmt", "--check", file}).code == 0);
-    // What was kept is not written over, unless it is the same.
-    dir.write("f.pld", c.text);
-    CHECK(run_pldc({"fmt", "-i", file}).code == 0);
-    dir.write("f.pld", c.text + "\n# Another.\n");
-    const Outcome refused = run_pldc({"fmt", "-i", file});
-    CHECK(refused.code == 1);
-    CHECK(contains(refused.err, "there is a "));
-    CHECK(contains(refused.err, "-o OTHER"));
-    CHECK(content(file) == c.text + "\n# Another.\n");
-    CHECK(content(kept) == c.text);
-    CHECK(run_pldc({"fmt", "-i", "--force", file}).code == 0);
-    CHECK(content(file) == printed.out);
-    std::filesystem::remove(kept);
-  }
-}
-
-TEST_CASE("roundtrip: silent when all holds, the first difference otherwise") {
-  const TempDir dir;
-  const Outcome good = run_pldc({"roundtrip", dir.write("f.pld", kScale)});
-  CHECK(good.code == 0);
-  CHECK(good.out.empty());
-  CHECK(good.err.empty());
-  const std::string loose = dir.write("g.pld", kLoose);
-  const Outcome differs = run_pldc({"roundtrip", loose});
-  CHECK(differs.code == 4);
-  CHECK(differs.out.empty());
-  CHECK(contains(differs.err, "g.pld:5:12: error: "));
-  CHECK(contains(differs.err, "expected `:`, found ` :`"));
-  CHECK(contains(differs.err, "           ^"));
-  CHECK(run_pldc({"roundtrip", "--semantic", loose}).code == 0);
-  CHECK(run_pldc({"roundtrip", "--semantic", "--each", loose}).code == 0);
-  CHECK(run_pldc({"roundtrip", dir.write("bad.pld", "@\n")}).code == 1);
-}
-
-TEST_CASE("roundtrip: the longest chain of elif, nested by passes") {
-  const std::string step = "        u: pl.Tile[[1, 64], pl.FP32, pl.Mem.Vec] = ";
-  const std::size_t at = kLoose.find("        u =  ");
-  REQUIRE(at != std::string::npos);
-  const std::size_t end = kLoose.find('\n', at);
-  std::string chain;
-  for (int i = 0; i <= 500; ++i) {
-    chain += std::string(i == 0 ? "        if" : "        elif") + " K == " + std::to_string(i) +
-             ":\n            u = X\n";
-  }
-  const TempDir dir;
-  const std::string file = dir.write("f.pld", kLoose);
+  const std::string file = dir.write("f.pld", with(kLoose, store, chain + store));
   CHECK(run_pldc({"roundtrip", "--semantic", "--each", file}).code == 0);
+  const std::string dump = dir.write("g.pld", run_pldc({"--dump-after=ConvertToSSA", file}).out);
+  CHECK(run_pldc({"roundtrip", dump}).code == 0);
 }
 
 TEST_CASE("roundtrip: an invalid program is wrong input, whatever its text") {
