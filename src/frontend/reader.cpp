@@ -13,7 +13,7 @@ Reader::Reader(const SourceFile& file, Context& context, DiagSink& diags, const 
       ctx_(context),
       diags_(diags),
       options_(options),
-      lex_(file, diags, options.max_depth, 2 * (options.max_depth + options.max_links)) {}
+      lex_(file, diags, options.max_depth, options.max_depth + options.max_links + options.max_scopes) {}
 
 Token Reader::take() {
   const Token taken = tok_;
@@ -125,6 +125,12 @@ bool Reader::too_deep(Span where) {
 bool Reader::too_many_links(Span where) {
   if (links_ <= options_.max_links) return false;
   diags_.report<diag::too_deep>(where, "branches", options_.max_links);
+  return true;
+}
+
+bool Reader::too_many_scopes(Span where) {
+  if (scopes_ <= options_.max_scopes) return false;
+  diags_.report<diag::too_deep>(where, "scopes", options_.max_scopes);
   return true;
 }
 

@@ -69,6 +69,7 @@ class Reader {
   };
   bool too_deep(Span where);
   bool too_many_links(Span where);
+  bool too_many_scopes(Span where);
   // Sets a flag for as long as it lives.
   struct FlagGuard {
     explicit FlagGuard(bool& f) : flag(f), before(f) { flag = true; }
@@ -383,6 +384,7 @@ class Reader {
   std::uint32_t depth_ = 0;
   std::uint32_t blocks_ = 0;  // those of depth_ that are blocks
   std::uint32_t links_ = 0;   // ReadOptions::max_links
+  std::uint32_t scopes_ = 0;  // ReadOptions::max_scopes
   std::size_t comment_head_ = 0;
 
   TextStyle style_;

@@ -12,12 +12,14 @@
 namespace pldc {
 
 struct ReadOptions {
-  // Deepest nesting of brackets, blocks and operator chains; deeper input is refused with a diagnostic. A scope that is
-  // the body of a block does not count besides it: passes make such.
+  // Deepest nesting of brackets, blocks and operator chains; deeper input is refused with a diagnostic.
   std::uint32_t max_depth = 256;
   // An `elif`, or an `if` in the block of an `else`, does not count as a block. It counts here, with those around it: what
   // passes make of a long chain of elif nests once for each.
   std::uint32_t max_links = 500;
+  // A scope that is the body of a block, which passes make of the block of each link, too. All three together fit into 8 MB
+  // of stack without optimisation and with sanitizers.
+  std::uint32_t max_scopes = 550;
 };
 
 // Reads a whole file. Errors go to `diags`, several in one run; the module's program is null if there was

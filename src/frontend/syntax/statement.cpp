@@ -68,10 +68,12 @@ void Reader::read_statement(Block& block) {
   const std::uint32_t column = block.column;
   const std::size_t scopes = scope_marks_.size();
   const bool link = block.of_else && at_word("if");
-  std::uint32_t free = 0;
-  const DepthGuard guard(link ? links_ : block.free_scope && at_word("with") ? free : depth_);
+  const bool scope = block.free_scope && at_word("with");
+  const DepthGuard guard(link ? links_ : scope ? scopes_ : depth_);
   const std::uint32_t blocks = std::exchange(blocks_, depth_);
-  bool good = link ? !too_many_links(span(first)) : !too_deep(span(first));
+  bool good = link    ? !too_many_links(span(first))
+              : scope ? !too_many_scopes(span(first))
+                      : !too_deep(span(first));
   if (good) {
     if (first.kind == Tok::Name) {
       const std::string_view word = text(first);

@@ -81,6 +81,30 @@ TEST_CASE("line ends and tabs") {
   CHECK(!first_error("if x:\n" + times(6, "      x\n     x\n    x\n   x\n  x\n")).empty());
 }
 
+namespace {
+
+// All that is counted by itself, one in the other: loops, scopes in some of them, a chain of branches with a scope in each.
+std::string nested(int loops, int scoped, int links) {
+  std::string out = kBody;
+  std::size_t margin = 8;
+  const auto open = [&](const char* line) { out += std::string(margin++, ' ') + line + "\n"; };
+  constexpr const char* kScope = "with pl.at(level=pl.Level.CORE_GROUP):";
+  for (int i = 0; i < loops; ++i) {
+    open("for i in pl.range(4):");
+    if (i < scoped) open(kScope);
+  }
+  for (int i = 0; i <= links; ++i) {
+    open("if n < 1:");
+    out += std::string(margin--, ' ') + "x: pl.Scalar[pl.INDEX] = n + 1\n";
+    if (i == links) break;
+    open("else:");
+    open(kScope);
+  }
+  return out;
+}
+
+}  // namespace
+
 TEST_CASE("deep nesting of every form is refused where it becomes too deep") {
   for (const char* open :
        {"(", "[", "-", "not ", "n ** ", "pl.min(", "pl.min(n, ", "pl.cast(", "(n, ", "self.f(", "n[", "~"}) {
@@ -107,6 +131,9 @@ TEST_CASE("deep nesting of every form is refused where it becomes too deep") {
   }
   CHECK(first_error(branches) == "branches are nested deeper than 500 levels at 1511:510");
   CHECK(!first_error(times(100'000, "@pl.function\n")).empty());
+  CHECK(first_error(nested(250, 50, 500)).empty());
+  CHECK(first_error(nested(250, 51, 500)).rfind("scopes are nested deeper than 550 levels at ", 0) == 0);
+  CHECK(first_error(nested(250, 40, 501)).rfind("branches are nested deeper than 500 levels at ", 0) == 0);
 }
 
 TEST_CASE("many statements, parameters, arguments, keywords, dimensions, functions") {
