@@ -132,7 +132,7 @@ TEST_CASE("deep nesting of every form is refused where it becomes too deep") {
   CHECK(first_error(branches) == "branches are nested deeper than 500 levels at 1511:510");
   CHECK(!first_error(times(100'000, "@pl.function\n")).empty());
 #ifdef PLDC_SANITIZED  // frames are ten times as large: this takes 16 MB of stack
-  CHECK(first_error(nested(50, 50, 200)).empty());
+  CHECK(first_error(nested(20, 20, 100)).empty());
 #else
   CHECK(first_error(nested(250, 50, 500)).empty());
   CHECK(first_error(nested(250, 51, 500)).rfind("scopes are nested deeper than 550 levels at ", 0) == 0);
