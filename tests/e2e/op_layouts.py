@@ -116,6 +116,8 @@ def row_of_columns():
                 (f"col_sum({r})", row), (f"concat({r}, {r})", np.concatenate([row, row], 1))):
             k.store(k.let(f"pl.tile.{text}", "y"), Result(np.ascontiguousarray(wanted), "INT32"))
         k.store(k.let(f"pl.tile.cast({r}, pl.FP32)", "y"), Result(row.astype(np.float32), "FP32"))
+        k.store(k.let(f"pl.tile.reinterpret_view({turned}, dtype=pl.INT16)", "y"),
+                Result(np.ascontiguousarray(a.T).view(np.int16), "INT16"))
         k.store(k.let(f"pl.tile.reinterpret_view({r}, dtype=pl.INT16)", "y"), Result(row.view(np.int16), "INT16"))
     return Case("a row of a tile by columns", ["tile.col_expand", "tile.transpose", "tile.reinterpret_view"], write)
 

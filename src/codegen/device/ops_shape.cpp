@@ -216,8 +216,9 @@ bool tile_reshape(KernelBody& body, const OpCall& op) {
     body.bind_view(op.result, from, form, {});
     return true;
   }
-  // A row of a tile that lies by columns.
-  if (!same_elements && from.form.by_columns && from.ir_rows == 1) from = body.by_rows(from);
+  // Whatever lies by columns: the bytes of a row are meant.
+  if (!same_elements && from.form.by_columns && !form.by_columns && from.ir_rows == probe.ir_rows)
+    from = body.by_rows(from);
   const auto in_rows = [](const TileRef& t) {
     return !t.form.boxed && (!t.form.by_columns || t.form.cols == 1);
   };
