@@ -15,8 +15,8 @@ struct EntryChoice {
   bool single_rank = false;                // no host functions: one orchestration or kernel, on one rank
 };
 
-// `place` is where the program stands, for an error about all of it. All host functions, or the one that `name` names; in a program without one the orchestration, else the kernel, that
-// nobody calls. Nothing after an error was reported.
+// All host functions, or the one that `name` names; in a program without one the orchestration, else the kernel, that nobody
+// calls. Nothing after an error was reported. `place` is where the program stands, for an error about all of it.
 std::optional<EntryChoice> choose_entries(const Program& program, std::string_view name, DiagSink& diags,
                                           Span place = {});
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "codegen/emit.h"
-#include "codegen/size_range.h"
 #include "frontend/text.h"
 #include "support/diag/codegen.h"
 
@@ -147,30 +146,30 @@ std::string ScalarText::converted(const Expr* expr, DType dtype, int level) cons
 }
 
 std::string ScalarText::cast(const Expr* from, DType to) const {
-  const bool may_lose = definition_ && is_int(to) && is_int(dtype_of(from)) && to != DType::BOOL &&
-                        !fits(range_of(from, definition_), to);
+  const bool may_lose =
+      sizes_ && is_int(to) && is_int(dtype_of(from)) && to != DType::BOOL && !fits(sizes_->of(from), to);
   return fmt::format("{}<{}>({})", may_lose ? "pld_size_cast" : "static_cast", cpp_scalar_type(to),
                      text(from, 0));
 }
 
-ScalarText ScalarText::for_sizes(Definition definition) const {
+ScalarText ScalarText::for_sizes(DefinitionOf definition) const {
   ScalarText out = *this;
-  out.definition_ = std::move(definition);
+  out.sizes_ = std::make_shared<SizeRanges>(std::move(definition));
   out.shown_ = 0;
   return out;
 }
 
 const Expr* ScalarText::shown_definition(const Var* var) const {
   constexpr int kMostShown = 32;
-  if (!definition_ || shown_ >= kMostShown) return nullptr;
-  const Expr* value = definition_(var);
-  if (value == nullptr || !may_wrap(value, definition_)) return nullptr;
+  if (!sizes_ || shown_ >= kMostShown) return nullptr;
+  const Expr* value = sizes_->definition(var);
+  if (value == nullptr || !sizes_->may_wrap(value)) return nullptr;
   ++shown_;
   return value;
 }
 
 std::string ScalarText::checked(const Binary* expr, DType dtype) const {
-  if (!definition_ || !is_int(dtype) || dtype == DType::BOOL || !wraps(expr, dtype, definition_)) return {};
+  if (!sizes_ || !is_int(dtype) || dtype == DType::BOOL || !sizes_->wraps(expr, dtype)) return {};
   std::string_view name;
   if (expr->op == BinaryOp::Add) name = "add";
   if (expr->op == BinaryOp::Sub) name = "sub";
@@ -311,7 +310,7 @@ std::string ScalarText::unary(const Unary* expr, int level) const {
     case UnaryOp::Abs:
       return fmt::format("pld_abs<{}>({})", type, converted(expr->operand, dtype, 0));
     case UnaryOp::Neg:
-      if (definition_ && is_int(dtype) && !fits(negated(range_of(expr->operand, definition_)), dtype))
+      if (sizes_ && is_int(dtype) && !fits(negated(sizes_->of(expr->operand)), dtype))
         return fmt::format("pld_size_sub<{}>(0, {})", type, converted(expr->operand, dtype, 0));
       out = "-" + text(expr->operand, kUnary);
       break;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
+#include "codegen/size_range.h"
 #include "ir/context.h"
 #include "support/diag.h"
 
@@ -33,8 +35,7 @@ class ScalarText {
 
   // The same for numbers that become sizes: arithmetic that may leave its type ends the run instead of wrapping. `definition`
   // gives the value of a variable, or null: what it is computed from is computed again, with checks.
-  using Definition = std::function<const Expr*(const Var*)>;
-  ScalarText for_sizes(Definition definition) const;
+  ScalarText for_sizes(DefinitionOf definition) const;
 
  private:
   static constexpr int kUnaryLevel = 15;
@@ -50,8 +51,8 @@ class ScalarText {
   DiagSink& diags_;
   VarText var_;
   CallText call_;
-  Definition definition_;  // null: not a size
-  mutable int shown_ = 0;  // definitions so far: they grow as trees
+  std::shared_ptr<SizeRanges> sizes_;  // null: not a size
+  mutable int shown_ = 0;              // definitions so far: they grow as trees
 };
 
 // The dtype in which the operation computes: both operands are converted to it (format.md 2.9.3).

@@ -114,21 +114,17 @@ std::string FunctionEmitter::axis_of(const Call* call, std::size_t argument) {
   return std::to_string(*axis + static_cast<std::int64_t>(type->shape.size()));
 }
 
-std::string FunctionEmitter::extents(List<const Expr*> list) {
-  std::string out = "{";
-  for (const Expr* e : list) {
-    if (out.size() > 1) out += ", ";
-    out += scalar_.index(e);
-  }
-  return out + "}";
+std::string FunctionEmitter::extents(List<const Expr*> list) { return braced(scalar_, list); }
+
+DefinitionOf FunctionEmitter::definitions() const {
+  return [this](const Var* var) { return aliases_.definition(var); };
 }
 
-ScalarText FunctionEmitter::size_text() const {
-  return scalar_.for_sizes([this](const Var* var) { return aliases_.definition(var); });
-}
+ScalarText FunctionEmitter::size_text() const { return scalar_.for_sizes(definitions()); }
 
-std::string FunctionEmitter::shape_text(List<const Expr*> list) {
-  const ScalarText text = size_text();
+std::string FunctionEmitter::shape_text(List<const Expr*> list) { return braced(size_text(), list); }
+
+std::string FunctionEmitter::braced(const ScalarText& text, List<const Expr*> list) {
   std::string out = "{";
   for (const Expr* e : list) {
     if (out.size() > 1) out += ", ";

@@ -85,6 +85,8 @@ class FunctionEmitter {
   // The same where they become a shape; nothing in it wraps.
   std::string shape_text(List<const Expr*> list);
   ScalarText size_text() const;
+  // The value of a variable that is assigned once.
+  DefinitionOf definitions() const;
   // The number of an axis of the first operand, counted from the front.
   std::string axis_of(const Call* call, std::size_t argument);
   List<const Expr*> elements(const Expr* tuple);
@@ -108,6 +110,7 @@ class FunctionEmitter {
   const Function* function_ = nullptr;  // the one that the C++ function is made of
 
  private:
+  static std::string braced(const ScalarText& text, List<const Expr*> list);
   ScalarText make_scalar_text();
   void assign(const AssignStmt* stmt);
   void for_loop(const ForStmt* loop);

@@ -52,62 +52,9 @@ std::optional<Range> result_of(BinaryOp op, const Range& a, const Range& b) {
   return {};
 }
 
-std::optional<Range> range_within(const Expr* expr, const DefinitionOf& definition, int names) {
-  const std::optional<Range> any = range_of_dtype(dtype_of(expr));
-  std::optional<Range> known;
-  DType computed = dtype_of(expr);
-  if (const auto constant = const_int(expr)) known = Range{*constant, *constant};
-  if (const auto* var = dyn<Var>(expr); var != nullptr && definition && names > 0) {
-    if (const Expr* value = definition(var)) known = range_within(value, definition, names - 1);
-  }
-  if (const auto* call = dyn<Call>(expr); call != nullptr && call->is_op()) {
-    if (call->op == OpId::pld_system_world_size) known = Range{1, kMostRanks};
-    if (call->op == OpId::tensor_dim) known = Range{0, std::numeric_limits<std::int64_t>::max()};
-  }
-  if (const auto* cast = dyn<Cast>(expr)) known = range_within(cast->operand, definition, names);
-  if (const auto* binary = dyn<Binary>(expr);
-      binary != nullptr && !is_comparison(binary->op) && !is_logical(binary->op)) {
-    const auto a = range_within(binary->lhs, definition, names);
-    const auto b = range_within(binary->rhs, definition, names);
-    if (a && b) known = result_of(binary->op, *a, *b);
-    computed = operand_dtype(binary);
-  }
-  return known && fits(known, computed) && fits(known, dtype_of(expr)) ? known : any;
-}
-
-bool may_wrap_within(const Expr* expr, const DefinitionOf& definition, int names, bool& repeatable) {
-  if (const auto* binary = dyn<Binary>(expr)) {
-    const bool left = may_wrap_within(binary->lhs, definition, names, repeatable);
-    const bool right = may_wrap_within(binary->rhs, definition, names, repeatable);
-    return wraps(binary, operand_dtype(binary), definition) || left || right;
-  }
-  if (const auto* unary = dyn<Unary>(expr)) {
-    const bool inner = may_wrap_within(unary->operand, definition, names, repeatable);
-    return unary->op == UnaryOp::Neg || inner;
-  }
-  if (const auto* cast = dyn<Cast>(expr)) {
-    const bool inner = may_wrap_within(cast->operand, definition, names, repeatable);
-    return !fits(range_of(cast->operand, definition), dtype_of(cast)) || inner;
-  }
-  if (const auto* call = dyn<Call>(expr)) {
-    repeatable = repeatable && call->is_op() &&
-                 (call->op == OpId::pld_system_world_size || call->op == OpId::tensor_dim);
-    return false;
-  }
-  if (const auto* var = dyn<Var>(expr)) {
-    const Expr* value = definition && names > 0 ? definition(var) : nullptr;
-    bool again = true;
-    return value != nullptr && dyn<Call>(value) == nullptr &&
-           may_wrap_within(value, definition, names - 1, again) && again;
-  }
-  return false;
-}
-
 }  // namespace
 
-std::optional<Range> range_of(const Expr* expr, const DefinitionOf& definition) {
-  return range_within(expr, definition, kMostNames);
-}
+std::optional<Range> SizeRanges::of(const Expr* expr) { return range(expr, kMostNames); }
 
 std::optional<Range> negated(const std::optional<Range>& range) {
   return range ? result_of(BinaryOp::Sub, Range{0, 0}, *range) : std::nullopt;
@@ -119,18 +66,84 @@ bool fits(const std::optional<Range>& range, DType dtype) {
   return range && limits && range->low >= limits->low && range->high <= limits->high;
 }
 
-bool wraps(const Binary* expr, DType dtype, const DefinitionOf& definition) {
+std::optional<Range> SizeRanges::range(const Expr* expr, int names) {
+  const auto known = ranges_.find({expr, names});
+  if (known != ranges_.end()) return known->second;
+  const std::optional<Range> found = computed_range(expr, names);
+  ranges_.insert_or_assign({expr, names}, found);
+  return found;
+}
+
+std::optional<Range> SizeRanges::computed_range(const Expr* expr, int names) {
+  const std::optional<Range> any = range_of_dtype(dtype_of(expr));
+  std::optional<Range> known;
+  DType computed = dtype_of(expr);
+  if (const auto constant = const_int(expr)) known = Range{*constant, *constant};
+  if (const auto* var = dyn<Var>(expr); var != nullptr && names > 0) {
+    if (const Expr* value = definition_(var)) known = range(value, names - 1);
+  }
+  if (const auto* call = dyn<Call>(expr); call != nullptr && call->is_op()) {
+    if (call->op == OpId::pld_system_world_size) known = Range{1, kMostRanks};
+    if (call->op == OpId::tensor_dim) known = Range{0, std::numeric_limits<std::int64_t>::max()};
+  }
+  if (const auto* cast = dyn<Cast>(expr)) known = range(cast->operand, names);
+  if (const auto* binary = dyn<Binary>(expr);
+      binary != nullptr && !is_comparison(binary->op) && !is_logical(binary->op)) {
+    const auto a = range(binary->lhs, names);
+    const auto b = range(binary->rhs, names);
+    if (a && b) known = result_of(binary->op, *a, *b);
+    computed = operand_dtype(binary);
+  }
+  return known && fits(known, computed) && fits(known, dtype_of(expr)) ? known : any;
+}
+
+bool SizeRanges::wraps(const Binary* expr, DType dtype) {
   constexpr BinaryOp kMayWrap[] = {BinaryOp::Add, BinaryOp::Sub, BinaryOp::Mul, BinaryOp::Pow, BinaryOp::Shl};
   if (std::find(std::begin(kMayWrap), std::end(kMayWrap), expr->op) == std::end(kMayWrap)) return false;
-  const auto a = range_of(expr->lhs, definition);
-  const auto b = range_of(expr->rhs, definition);
+  const auto a = of(expr->lhs);
+  const auto b = of(expr->rhs);
   return !a || !b || !fits(result_of(expr->op, *a, *b), dtype);
 }
 
-bool may_wrap(const Expr* expr, const DefinitionOf& definition) {
+bool SizeRanges::may_wrap(const Expr* expr) {
   if (!is_int(dtype_of(expr))) return false;
-  bool repeatable = true;
-  return may_wrap_within(expr, definition, kMostNames, repeatable) && repeatable;
+  const Wrap found = wrap(expr, kMostNames);
+  return found.may && found.repeatable;
+}
+
+SizeRanges::Wrap SizeRanges::wrap(const Expr* expr, int names) {
+  const auto known = wraps_.find({expr, names});
+  if (known != wraps_.end()) return known->second;
+  const Wrap found = computed_wrap(expr, names);
+  wraps_.insert_or_assign({expr, names}, found);
+  return found;
+}
+
+SizeRanges::Wrap SizeRanges::computed_wrap(const Expr* expr, int names) {
+  if (const auto* binary = dyn<Binary>(expr)) {
+    const Wrap left = wrap(binary->lhs, names), right = wrap(binary->rhs, names);
+    return {left.may || right.may || wraps(binary, operand_dtype(binary)),
+            left.repeatable && right.repeatable};
+  }
+  if (const auto* unary = dyn<Unary>(expr)) {
+    const Wrap inner = wrap(unary->operand, names);
+    return {unary->op == UnaryOp::Neg || inner.may, inner.repeatable};
+  }
+  if (const auto* cast = dyn<Cast>(expr)) {
+    const Wrap inner = wrap(cast->operand, names);
+    return {inner.may || !fits(of(cast->operand), dtype_of(cast)), inner.repeatable};
+  }
+  if (const auto* call = dyn<Call>(expr)) {
+    return {false,
+            call->is_op() && (call->op == OpId::pld_system_world_size || call->op == OpId::tensor_dim)};
+  }
+  if (const auto* var = dyn<Var>(expr)) {
+    const Expr* value = names > 0 ? definition_(var) : nullptr;
+    if (value == nullptr || dyn<Call>(value) != nullptr) return {};
+    const Wrap inner = wrap(value, names - 1);
+    return {inner.may && inner.repeatable, true};
+  }
+  return {};
 }
 
 }  // namespace pldc

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "ir/check_dist.h"
+#include "ir/check_op.h"
 #include "support/diag/op.h"
 
 namespace pldc {
@@ -185,9 +186,8 @@ bool DistributedChecker::fp32_only(std::string_view operand) {
 bool DistributedChecker::host_types() {
   const OpId op = call_->op;
   if (op == OpId::pld_tensor_broadcast || op == OpId::builtin_tensor_broadcast) return fp32_only("target");
-  const AttrValue* mode = find_attr(call_->kwargs, "mode");
-  const bool ring = op == OpId::builtin_tensor_allreduce_ring ||
-                    (op == OpId::pld_tensor_allreduce && mode != nullptr && mode->text == "ring");
+  const bool ring =
+      op == OpId::builtin_tensor_allreduce_ring || (op == OpId::pld_tensor_allreduce && is_ring(call_));
   if (ring || op == OpId::pld_tensor_reduce_scatter || op == OpId::builtin_tensor_reduce_scatter)
     return fp32_only(op_info(op).operands[0].name) && sum_only();
   for (const OpId exchange :

@@ -324,6 +324,11 @@ Access access_of(const Call* call, std::size_t argument) {
   return access;
 }
 
+bool is_ring(const Call* call) {
+  const AttrValue* mode = find_attr(call->kwargs, "mode");
+  return mode != nullptr && mode->kind == AttrKind::String && mode->text == "ring";
+}
+
 bool check_call(DiagSink& diags, const Call* call, CallSource source) {
   if (!call->is_op()) return true;
   if (!check_count(diags, call)) return false;

@@ -20,6 +20,9 @@ bool check_call(DiagSink& diags, const Call* call, CallSource source = CallSourc
 // what the pass that makes these calls promises, and what a verifier may ask. True for every other op.
 bool check_builtin_signal(DiagSink& diags, const Call* call);
 
+// Whether a collective is called with mode="ring".
+bool is_ring(const Call* call);
+
 // Whether a collective that a host orchestrator calls has the dtypes and the reduction that its builtin takes (passes.md
 // 4.4); in kernels it takes more.
 bool check_host_collective(DiagSink& diags, const Call* call);

@@ -106,8 +106,8 @@ class Lowering : public Rewriter {
     const auto ranks = static_cast<std::int64_t>(domain->devices.size());
     const auto mode = find_attr(call->kwargs, "mode");
     const bool is_allreduce = call->op == OpId::pld_tensor_allreduce;
-    const bool ring = is_allreduce && mode != nullptr && mode->text == "ring";
-    if (is_allreduce && mode != nullptr && mode->text != "ring" && mode->text != "mesh") {
+    const bool ring = is_allreduce && is_ring(call);
+    if (is_allreduce && mode != nullptr && !ring && mode->text != "mesh") {
       env_.diags.report<diag::allreduce_mode>(call->span, mode->text);
       return false;
     }

@@ -1,4 +1,6 @@
 // pldc build and pldc run, on the samples.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -153,6 +155,25 @@ TEST_CASE("build: files are named as the program is, unless make would take the 
     CHECK(
         contains(run_pldc({"build", "--emit=host", "-o", "-", source}).out, "#include \"" + name + ".h\"\n"));
   }
+}
+
+TEST_CASE("build: a size of names that use each other many times is looked at once") {
+  std::string names = "        a0 = pld.world_size()\n";
+  for (int i = 1; i < 8; ++i) {
+    names += fmt::format("        a{} = a{} % 1000", i, i - 1);
+    for (int k = 1; k < 40; ++k) names += fmt::format(" + a{} % {}", i - 1, 1000 + k);
+    names += "\n";
+  }
+  std::string text = content(sample("allreduce"));
+  const std::string line = "        data = pld.alloc_window_buffer(N * pl.FP32.get_byte())\n";
+  const std::size_t at = text.find(line);
+  REQUIRE(at != std::string::npos);
+  text.replace(at, line.size(), names + "        data = pld.alloc_window_buffer(a7 * 4)\n");
+  const TempDir dir;
+  const Outcome outcome =
+      run_pldc({"build", "--emit-only", "-o", dir.path("out"), dir.write("sizes.pld", text)});
+  CHECK(outcome.code == 1);
+  CHECK_THAT(outcome.err, Catch::Contains("compute the size from parameters and pld.world_size() only"));
 }
 
 TEST_CASE("build: for ascend the sources only, no Makefile that could not work") {

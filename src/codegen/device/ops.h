@@ -33,6 +33,8 @@ bool elementwise(KernelBody& body, std::string_view callee, const TileRef& desti
 bool column_reduce(KernelBody& body, std::string_view callee, const TileRef& destination,
                    const TileRef& source, const std::string& tmp);
 
+// Where the element with this number, in row-major order of the IR's shape, lies in the tile's memory.
+std::string element_place(const TileRef& tile, const std::string& number);
 // Copies element by element in row-major order, which no instruction does when rows are padded.
 void copy_flat(KernelBody& body, const TileRef& to, const TileRef& from);
 // The tile itself, or a copy of it in scratch memory as one row without padding.

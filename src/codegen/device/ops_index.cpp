@@ -83,11 +83,8 @@ bool scatter_update(KernelBody& body, const OpCall& op) {
   body.barrier();
   const std::string i = body.fresh("i");
   body.open(fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0})", i, product(count.rows, count.cols).text));
-  const std::string place = index.is_packed()
-                                ? i
-                                : fmt::format("{0} / {1} * {2} + {0} % {1} * {3}", i, index.ir_cols,
-                                              index.form.row_step(), index.form.col_step());
-  const std::string at = fmt::format("static_cast<int64_t>({}.GetValue({}))", index.name, place);
+  const std::string at =
+      fmt::format("static_cast<int64_t>({}.GetValue({}))", index.name, element_place(index, i));
   if (source.ir_cols == 1) {  // no box of one element is 32 bytes
     body.statement(fmt::format("{}.SetValue({} * {}, {}.GetValue({} * {}));", rows.name, at,
                                rows.form.row_step(), source.name, i, source.form.row_step()));

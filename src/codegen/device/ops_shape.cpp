@@ -21,18 +21,19 @@ TileRef in_place(KernelBody& body, const OpCall& op, std::size_t argument_index)
   return to;
 }
 
+std::string element_place(const TileRef& tile, const std::string& number) {
+  if (tile.is_packed()) return number;
+  return fmt::format("{0} / {1} * {2} + {0} % {1} * {3}", number, tile.ir_cols, tile.form.row_step(),
+                     tile.form.col_step());
+}
+
 void copy_flat(KernelBody& body, const TileRef& to, const TileRef& from) {
   const std::int64_t count = from.ir_rows * from.ir_cols;
-  const auto place = [](const TileRef& t) {
-    if (t.is_packed()) return std::string("i");
-    return fmt::format("i / {} * {} + i % {} * {}", t.ir_cols, t.form.row_step(), t.ir_cols,
-                       t.form.col_step());
-  };
   body.place();
   body.barrier();
   body.open(fmt::format("for (int64_t i = 0; i < {}; ++i)", count));
-  body.statement(
-      fmt::format("{}.SetValue({}, {}.GetValue({}));", to.name, place(to), from.name, place(from)));
+  body.statement(fmt::format("{}.SetValue({}, {}.GetValue({}));", to.name, element_place(to, "i"), from.name,
+                             element_place(from, "i")));
   body.close();
   body.barrier();
 }

@@ -6,6 +6,7 @@
 #include "codegen/host/emitter.h"
 #include "codegen/signature.h"
 #include "ir/check_op.h"
+#include "ir/fold.h"
 #include "ir/walk.h"
 #include "support/diag/codegen.h"
 
@@ -149,19 +150,37 @@ std::string HostEmitter::context_text(const Expr* value, const std::string& devi
 
 // Through other names to what decides the value: a constant, a loop variable, a sum of such.
 const Expr* HostEmitter::resolved(const Expr* value) const {
+  // Within one call only: later on names may stand for other values.
+  std::unordered_map<const Expr*, const Expr*> seen;
+  return resolved(value, seen);
+}
+
+const Expr* HostEmitter::resolved(const Expr* value,
+                                  std::unordered_map<const Expr*, const Expr*>& seen) const {
   value = unwrap(value);
+  const auto known = seen.find(value);
+  if (known != seen.end()) return known->second;
+  const Expr* found = computed(value, seen);
+  seen.insert_or_assign(value, found);
+  return found;
+}
+
+const Expr* HostEmitter::computed(const Expr* value,
+                                  std::unordered_map<const Expr*, const Expr*>& seen) const {
   if (const auto* cast = dyn<Cast>(value);
       cast != nullptr && is_int(dtype_of(cast)) && is_int(dtype_of(cast->operand))) {
-    return resolved(cast->operand);
+    return resolved(cast->operand, seen);
   }
   const auto* binary = dyn<Binary>(value);
   if (binary == nullptr) return value;
-  const Expr* lhs = resolved(binary->lhs);
-  const Expr* rhs = resolved(binary->rhs);
+  const Expr* lhs = resolved(binary->lhs, seen);
+  const Expr* rhs = resolved(binary->rhs, seen);
   const auto a = const_int(lhs);
   const auto b = const_int(rhs);
-  if (a && b && binary->op == BinaryOp::Mul) return env_.ir.const_int(*a * *b);
-  if (a && b && binary->op == BinaryOp::Add) return env_.ir.const_int(*a + *b);
+  if (a && b && (binary->op == BinaryOp::Mul || binary->op == BinaryOp::Add)) {
+    const FoldedInt folded = fold_int(binary->op, *a, *b);
+    if (folded.good()) return env_.ir.const_int(folded.value);
+  }
   if (lhs == binary->lhs && rhs == binary->rhs) return value;
   return env_.ir.binary_of_type(binary->op, lhs, rhs, binary->type, binary->span);
 }

@@ -63,7 +63,10 @@ class HostEmitter final : public FunctionEmitter {
   ParamDirection direction_of(const Function* callee, std::size_t param) const;
   std::vector<HostAccess> accesses(const Function* callee, const Expr* call) const;
   HostAccess access(const Expr* value, const Expr* device) const;
+  // The value through names and casts of integers, with constants folded; each is looked at once.
   const Expr* resolved(const Expr* value) const;
+  const Expr* resolved(const Expr* value, std::unordered_map<const Expr*, const Expr*>& seen) const;
+  const Expr* computed(const Expr* value, std::unordered_map<const Expr*, const Expr*>& seen) const;
   void collect_accesses(Body body, std::vector<HostAccess>& out) const;
   // For the parameters of which every device uses its own part only.
   void note_parts(const std::vector<HostAccess>& accesses);

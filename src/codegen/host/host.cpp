@@ -4,7 +4,6 @@
 #include <unordered_set>
 
 #include "codegen/host/emitter.h"
-#include "codegen/size_range.h"
 #include "ir/walk.h"
 #include "support/diag/codegen.h"
 
@@ -180,7 +179,7 @@ std::string HostEmitter::slot_size(const WindowSlot& slot) {
                                   good = false;  // not before the statements that may write it
                                 return good ? nested_call(call) : std::string("0");
                               })
-                              .for_sizes([this](const Var* var) { return aliases().definition(var); });
+                              .for_sizes(definitions());
   name = [&](const Var* var) -> std::string {
     const Expr* definition = aliases().definition(var);
     if (definition == nullptr || ++depth > 200) {
@@ -220,7 +219,7 @@ void HostEmitter::open_domain(const ScopeStmt* scope) {
     }
     s.bytes = const_int(resolved(slot.size));
     s.size = s.bytes ? std::to_string(*s.bytes) : slot_size(slot);
-    const auto range = range_of(slot.size, [this](const Var* var) { return aliases().definition(var); });
+    const auto range = SizeRanges(definitions()).of(slot.size);
     if (!range || range->low < 0 || range->high > kNeverTooLarge)
       s.line = env_.places.at(slot.size->span.valid() ? slot.size->span : slot.base->span).line;
     s.signal = std::find(entry_.signal_slots.begin(), entry_.signal_slots.end(),

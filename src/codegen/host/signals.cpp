@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "codegen/aliases.h"
+#include "ir/check_op.h"
 #include "ir/walk.h"
 #include "passes/lineage.h"
 
@@ -53,8 +54,7 @@ class DeviceSignals {
       limit.collective = "pld.tensor." + std::string(info.name);
       limit.place = collective->span;
       const auto* type = dyn<TensorType>(signal->type);
-      const AttrValue* mode = find_attr(collective->kwargs, "mode");
-      const bool ring = mode != nullptr && mode->kind == AttrKind::String && mode->text == "ring";
+      const bool ring = is_ring(collective);
       if (ring) limit.collective += " mode=\"ring\"";
       limit.exact = ring;
       const std::size_t axis = ring ? 1 : 0;

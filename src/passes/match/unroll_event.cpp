@@ -34,8 +34,7 @@ std::string index_text(const std::vector<std::optional<std::int64_t>>& index) {
 // The collective with all that the ranks must agree on.
 std::string agreement(const Call* call, const JoinInfo& info) {
   std::string text(info.name);
-  if (const AttrValue* mode = find_attr(call->kwargs, "mode"); mode != nullptr && mode->text == "ring")
-    text += " ring";
+  if (is_ring(call)) text += " ring";
   if (const AttrValue* op = find_attr(call->kwargs, "op"); op != nullptr && op->kind == AttrKind::Int) {
     const auto number = static_cast<std::size_t>(op->integer);
     if (op->integer >= 0 && number < std::size(kReduceOpNames))

@@ -379,8 +379,8 @@ inline void make_folders(const Text& path) {
   }
 }
 
-// Writes text to a file, in a folder that may be missing: under another name first, then renamed. A file that has this text already is left
-// alone; what is not a regular file (a pipe, /dev/null) is written directly.
+// Writes text to a file, in a folder that may be missing: under another name first, then renamed. A file that has this text
+// already is left alone; what is not a regular file (a pipe, /dev/null) is written directly.
 inline void write_file(const Text& path, const Text& content) {
   if (const int open_already = own_descriptor(path); open_already >= 0) {
     std::fflush(nullptr);  // what was printed comes first

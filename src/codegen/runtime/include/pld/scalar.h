@@ -81,24 +81,17 @@ AICORE inline T pld_pow(T a, T b) {
                    static_cast<long long>(b),                                                             \
                    static_cast<unsigned long long>(std::numeric_limits<T>::max()))
 #endif
-template <class T>
-AICORE inline T pld_size_add(T a, T b) {
-  T r{};
-  if (__builtin_add_overflow(a, b, &r)) PLD_SIZE_FAIL(a, "+", b);
-  return r;
-}
-template <class T>
-AICORE inline T pld_size_sub(T a, T b) {
-  T r{};
-  if (__builtin_sub_overflow(a, b, &r)) PLD_SIZE_FAIL(a, "-", b);
-  return r;
-}
-template <class T>
-AICORE inline T pld_size_mul(T a, T b) {
-  T r{};
-  if (__builtin_mul_overflow(a, b, &r)) PLD_SIZE_FAIL(a, "*", b);
-  return r;
-}
+#define PLD_SIZE_OP(name, sign)                                           \
+  template <class T>                                                      \
+  AICORE inline T pld_size_##name(T a, T b) {                             \
+    T r{};                                                                \
+    if (__builtin_##name##_overflow(a, b, &r)) PLD_SIZE_FAIL(a, sign, b); \
+    return r;                                                             \
+  }
+PLD_SIZE_OP(add, "+")
+PLD_SIZE_OP(sub, "-")
+PLD_SIZE_OP(mul, "*")
+#undef PLD_SIZE_OP
 template <class T>
 AICORE inline T pld_size_pow(T a, T b) {
   if (b < 0 || (a >= 0 && a < 2)) return pld_pow<T>(a, b);
